@@ -208,14 +208,22 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     admin: accounts.admin,
     lastAudit: accounts.lastAudit,
     clockAheadMs: () => accounts.storeClock.aheadMs(),
+    storeSchema: accounts.storeSchema,
+    ...(accounts.certificateEnds === undefined
+      ? {}
+      : { storeCertificateEnds: accounts.certificateEnds }),
     reports: accounts.reports,
     ...(accounts.replicaLagMs === undefined
       ? {}
       : { replicaLagMs: accounts.replicaLagMs }),
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
-    ...(config.adminToken === undefined
-      ? {}
-      : { adminAuth: adminAuth(() => inForce.adminToken ?? "", now) }),
+    ...(config.adminToken === undefined ? {} : {
+      adminAuth: adminAuth(
+        () => inForce.adminToken ?? "",
+        accounts.admin.operatorTokens,
+        now,
+      ),
+    }),
     // Without a kept store the sessions would end with the process.
     ...(config.console === "off" || accounts.isInMemory ? {} : {
       console: createConsole({

@@ -6,6 +6,8 @@ import { ActiveCalls } from "./active_calls.ts";
 import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
+import type { StoreSchema } from "./accounts/store/schema_watch.ts";
+import type { CertificateEnds } from "./certificate_ends.ts";
 import { startTimer } from "./accounts/timer.ts";
 import type { ProcessReports } from "./accounts/reports/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
@@ -83,8 +85,12 @@ interface GatewayParts {
   readonly lastAudit: () => AuditRecord | undefined;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   readonly clockAheadMs: () => number;
+  /** Schema versions of the store and of this program. */
+  readonly storeSchema: () => StoreSchema;
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
+  /** See {@linkcode Store.certificateEnds}. */
+  readonly storeCertificateEnds?: CertificateEnds;
   /** Keeps a record of each call of a model; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -142,6 +148,18 @@ export interface Gateway extends GatewayParts {
   abortAll(): void;
 }
 
+/** What {@linkcode Metrics} shows of certificates. */
+function endsOf(
+  peer: "upstream" | "database",
+  ends: CertificateEnds | undefined,
+) {
+  return [...ends?.all() ?? []].map(([server, endMs]) => ({
+    peer,
+    server,
+    endMs,
+  }));
+}
+
 export function createGateway(parts: GatewayParts): Gateway {
   const activeCalls = new ActiveCalls<ActiveCallHandle>();
   const { maxConcurrent, maxConcurrentPerKey } = parts.config;
@@ -166,6 +184,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,
+    storeSchema: parts.storeSchema,
+    certificateEnds: () => [
+      ...endsOf("upstream", parts.client.certificateEnds),
+      ...endsOf("database", parts.storeCertificateEnds),
+    ],
     ...compact({ replicaLagMs: parts.replicaLagMs }),
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>

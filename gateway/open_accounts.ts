@@ -10,6 +10,7 @@ import { exposedFiles } from "./accounts/store/sqlite/file_modes.ts";
 import { NewerStoreError } from "./accounts/store/migrate.ts";
 import { accountsOfLockedWebhooks } from "./accounts/rows/webhook_rows.ts";
 import { READ_ONLY } from "./accounts/store/store.ts";
+import type { CertificateEnds } from "./certificate_ends.ts";
 import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
 import { openWhenThere } from "./open_when_there.ts";
 import { openReplies } from "./responses/open_replies.ts";
@@ -38,6 +39,8 @@ export type ConfiguredAccounts = OpenedAccounts & {
   ): void;
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
+  /** See {@linkcode Store.certificateEnds}. */
+  readonly certificateEnds?: CertificateEnds;
 };
 
 /** The models by what their calls cost. */
@@ -181,7 +184,7 @@ async function openWith(
         await opened.accounts.close();
       },
     },
-    ...compact({ replies }),
+    ...compact({ replies, certificateEnds: store.certificateEnds }),
     ...(store.replica !== undefined && { replicaLagMs: store.replica.lagMs }),
     configure(next) {
       gatewayKey = next.gatewayKey;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readConfig } from "./settings/config.ts";
 import { openConfiguredAccounts } from "./open_accounts.ts";
+import { worksSince } from "./accounts/store/migrations.ts";
 import { openStore } from "./accounts/store/open_store.ts";
 import { temporaryFolder } from "../tests/support/temporary_folder.ts";
 
@@ -24,17 +25,18 @@ function open(env: Readonly<Record<string, string>> = {}) {
   return openConfiguredAccounts(config, () => {});
 }
 
-Deno.test("a store of a newer version is refused, without the advice to do without it", async () => {
+Deno.test("a store that a newer version left nothing to work with is refused, without the advice to do without it", async () => {
   await using folder = await temporaryFolder();
   const url = `sqlite:${folder.path}/gateway.sqlite3`;
   const store = await openStore(url);
-  await store.write((sql) =>
-    sql.all("INSERT INTO migrations (version) VALUES (999)")
-  );
+  await store.write(async (sql) => {
+    await sql.all("INSERT INTO migrations (version) VALUES (999)");
+    await sql.all(worksSince(998));
+  });
   await store.close();
   await assert.rejects(
     open({ DATABASE_URL: url }),
-    /^ConfigError: DATABASE_URL: could not open the store: a newer version of this program wrote it \(its schema version is 999, this program supports \d+\)$/,
+    /^ConfigError: DATABASE_URL: could not open the store: a newer version of this program wrote it \(its schema version is 999 and needs programs of 998 or later, this one is of \d+\)$/,
   );
 });
 

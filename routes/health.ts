@@ -26,13 +26,14 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
       const { gateway, query } = context;
       let more = {};
       if (query.has("verbose")) {
-        requireMetricsAccess(context);
+        await requireMetricsAccess(context);
         const { config, configuredAtMs } = gateway;
         more = {
           configuration: {
             hash: config.configHash ?? null,
             loaded_at: new Date(configuredAtMs).toISOString(),
           },
+          store_schema: gateway.storeSchema(),
           ...(gateway.replicaLagMs === undefined ? {} : {
             read_replica: { lag_seconds: lagSeconds(gateway) ?? null },
           }),

@@ -9,9 +9,9 @@ export const METRICS_ROUTES: readonly OpenRoute[] = [{
   access: "open",
   method: "GET",
   path: "/metrics",
-  handle(context) {
+  async handle(context) {
     const { metrics } = context.gateway;
-    requireMetricsAccess(context);
+    await requireMetricsAccess(context);
     return {
       status: 200,
       headers: {

@@ -256,13 +256,15 @@ export const statusReply: z.ZodType = z.strictObject({
   version: z.string(),
 });
 
-/** The reply to a readiness probe; `configuration` and `upstreams` only with `?verbose`. */
+/** The reply to a readiness probe; all but `status` only with `?verbose`. */
 export const readinessReply: z.ZodType = z.strictObject({
   status: z.string(),
   configuration: z.strictObject({
     hash: z.string().nullable(),
     loaded_at: z.iso.datetime(),
   }).optional(),
+  store_schema: z.strictObject({ stored: z.int(), program: z.int() })
+    .optional(),
   upstreams: z.array(z.strictObject({
     model: z.string(),
     upstream: z.string(),

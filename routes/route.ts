@@ -6,6 +6,7 @@ import type {
   Holder,
   Permission,
 } from "../gateway/accounts/credential_kind.ts";
+import type { OperatorScope } from "../gateway/accounts/operator_scope.ts";
 import type { AccountVisit, Visit } from "../gateway/console/visit.ts";
 import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
 import type { JsonBody } from "../gateway/http/request_body.ts";
@@ -156,6 +157,8 @@ export interface AccountPageRoute extends AnyPageRoute {
 export interface OperatorPageRoute extends AnyPageRoute {
   /** Needs a session of the operator. */
   readonly area: "operator";
+  /** What an operator token must permit; absent: `read` for GET, else `administer`. */
+  readonly scope?: OperatorScope;
   /** The form may hold files of at most so many bytes; absent: none. */
   readonly maxFileBytes?: number;
   handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;

@@ -5,7 +5,7 @@ interface LockedPackage {
 }
 
 /** The members of a lock file. */
-interface Lock {
+export interface Lock {
   readonly version: string;
   readonly specifiers: Readonly<Record<string, string>>;
   readonly npm: Readonly<Record<string, LockedPackage>>;
@@ -47,7 +47,7 @@ export function productLock(lock: Lock, wanted: readonly string[]): Lock {
  * The lock's key of a dependency. Deno names a dependency without its version, or without its
  * peers, where the lock has only one such package.
  */
-function keyOf({ npm }: Lock, id: string): string {
+export function keyOf({ npm }: Lock, id: string): string {
   if (id in npm) return id;
   const [key, ...others] = Object.keys(npm).filter((key) =>
     key.startsWith(`${id}@`) || key.startsWith(`${id}_`)

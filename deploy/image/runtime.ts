@@ -35,7 +35,14 @@ export async function copyRuntime(target: string): Promise<NpmPackage> {
     const { license } = JSON.parse(
       await Deno.readTextFile(join(work, "package/package.json")),
     );
-    return { name, version, integrity: packed.integrity, licence: license };
+    return {
+      name,
+      version,
+      integrity: packed.integrity,
+      licence: license,
+      dependencies: [],
+      isDirect: true,
+    };
   } finally {
     await Deno.remove(work, { recursive: true });
   }

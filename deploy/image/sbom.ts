@@ -41,6 +41,7 @@ export function sbom(contents: Contents): string {
           ...[runtime, ...npm].map(npmComponent),
           ...debian.map(debianComponent),
         ],
+        dependencies: dependencyGraph(contents, gateway["bom-ref"]),
       },
       null,
       2,
@@ -48,10 +49,49 @@ export function sbom(contents: Contents): string {
   }\n`;
 }
 
-function npmComponent(
-  { name, version, integrity, licence }: NpmPackage,
-): object {
-  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+/** Which component imports which: the product its packages, these theirs, the runtime its libraries. */
+function dependencyGraph(
+  { runtime, npm, debian }: Contents,
+  gateway: string,
+): readonly { readonly ref: string; readonly dependsOn: readonly string[] }[] {
+  const refs = new Map(
+    npm.map((one) => [`${one.name}@${one.version}`, npmRef(one)]),
+  );
+  const libraries = debian.filter(({ name }) => name.startsWith("lib"));
+  const others = debian.filter((one) => !libraries.includes(one));
+  return [
+    {
+      ref: gateway,
+      dependsOn: [
+        npmRef(runtime),
+        ...npm.filter(({ isDirect }) => isDirect).map(npmRef),
+        ...others.map(debianRef),
+      ],
+    },
+    { ref: npmRef(runtime), dependsOn: libraries.map(debianRef) },
+    ...npm.map((one) => ({
+      ref: npmRef(one),
+      dependsOn: [
+        ...new Set(one.dependencies.flatMap((id) => refs.get(id) ?? [])),
+      ],
+    })),
+    ...debian.map((one) => ({ ref: debianRef(one), dependsOn: [] })),
+  ];
+}
+
+function npmRef({ name, version }: NpmPackage): string {
+  return `pkg:npm/${name.replace("@", "%40")}@${version}`;
+}
+
+function debianRef({ name, version, architecture }: DebianPackage): string {
+  return `pkg:deb/debian/${name}@${
+    encodeURIComponent(version)
+  }?arch=${architecture}`;
+}
+
+function npmComponent(one: NpmPackage): object {
+  const { name, version, integrity, licence } = one;
+  const purl = npmRef(one);
   return {
     type: "library",
     "bom-ref": purl,
@@ -63,12 +103,9 @@ function npmComponent(
   };
 }
 
-function debianComponent(
-  { name, version, architecture, licences }: DebianPackage,
-): object {
-  const purl = `pkg:deb/debian/${name}@${
-    encodeURIComponent(version)
-  }?arch=${architecture}`;
+function debianComponent(one: DebianPackage): object {
+  const { name, version, licences } = one;
+  const purl = debianRef(one);
   return {
     type: "library",
     "bom-ref": purl,

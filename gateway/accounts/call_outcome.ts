@@ -21,6 +21,8 @@ export interface CallOutcome {
    * the gateway. `refused`: before anything was sent to an upstream.
    */
   readonly ended: "complete" | "caller_left" | "failed" | "refused";
+  /** The vendor of the last attempt; absent: none was made. */
+  readonly vendor?: string;
 }
 
 /** The part of a reply that its client did not receive, because it left. */

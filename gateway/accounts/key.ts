@@ -29,8 +29,8 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** The first characters of a credential: API key, account token, sign-in code. */
-export type CredentialPrefix = "sk" | "at" | "code";
+/** The first characters of a credential: API key, account token, operator token, sign-in code. */
+export type CredentialPrefix = "sk" | "at" | "op" | "code";
 
 /** A new credential: prefix, dash, 40 random letters and digits, 6 characters of checksum. */
 export function newCredential(prefix: CredentialPrefix): string {

@@ -341,6 +341,8 @@ export interface Charge {
   readonly price?: StoredPrice;
   /** What is billed; absent: the tokens at the four base rates. */
   readonly lines?: readonly ChargeLine[];
+  /** Who served the call; absent: not known, or no vendor. */
+  readonly vendor?: string;
 }
 
 /** Tokens of a charge, as the ledger and the usage reports count them. */

@@ -29,7 +29,7 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
     ["keys", KEY, ["hash"]],
     ["key_states", {}, ["key_id", "reserved_micro_usd", ...USE_COLUMNS]],
     ["open_calls", RESERVED_CALL, ["owner_id", "purse"]],
-    ["ledger", LEDGER_ENTRY, []],
+    ["ledger", LEDGER_ENTRY, ["vendor"]],
     ["usage_daily", USAGE_SUMS, ["day", ...OWNERS, "user_id"]],
     ["usage_days", ROLL_UP_SUMS, ["day", ...OWNERS]],
     ["usage_hours", ROLL_UP_SUMS, ["hour", ...OWNERS]],

@@ -1,6 +1,7 @@
 /**
  * One call's reservation, from its place in the queue to its settlement.
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { type Limits, RefusedCall, type Reservation } from "./accounts.ts";
 import { chargeFor } from "./charges/charge.ts";
 import type { EventResult, LedgerEvent } from "./ledger/events.ts";
@@ -64,7 +65,10 @@ export async function openReservation(
     maxOutputTokens: call.maxOutputTokens,
     settle(outcome): Charge {
       if (settlement === undefined) {
-        const charge = chargeFor(call, outcome);
+        const charge = {
+          ...chargeFor(call, outcome),
+          ...compact({ vendor: outcome.vendor }),
+        };
         settlement = { type: "settle", call, charge, atMs: now() };
         // A settlement follows its decision: a refused call has no entry.
         if (isGranted === true) batcher.enqueue(settlement);

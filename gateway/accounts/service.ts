@@ -37,6 +37,7 @@ import {
 import type { AuditRecord } from "./reports/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { ParallelWrites, Replica, Store } from "./store/store.ts";
+import { type StoreSchema, watchSchema } from "./store/schema_watch.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
@@ -73,7 +74,7 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; the clock of this process is wrong, or right again; other users can reach
+ * charges are corrected; a newer program changed the store; the clock of this process is wrong, or right again; other users can reach
  * the store's files; a webhook was not accepted at any attempt; an audit found differences, or
  * could not be made.
  */
@@ -104,6 +105,10 @@ export type AccountsEvent =
   /** The clock of this process differs from the store's, which is the one that counts. */
   | { readonly type: "clock_differs"; readonly ahead_ms: number }
   | { readonly type: "clock_agrees" }
+  | ({
+    /** A newer version of the program changed the store; this one goes on with what it knows. */
+    readonly type: "store_newer";
+  } & StoreSchema)
   | {
     /** The store is a copy without its newest entries: see {@linkcode Store.lacksLog}. */
     readonly type: "store_lacks_log";
@@ -145,6 +150,8 @@ export interface OpenedAccounts {
   readonly reports: ProcessReports;
   /** The store's time, and how far the clock of this process is ahead of it. */
   readonly storeClock: Store["clock"];
+  /** Schema versions of the store and of this program. */
+  readonly storeSchema: () => StoreSchema;
 }
 
 const HEARTBEAT_MS = 2500;
@@ -257,6 +264,10 @@ export async function openAccountService(
     return { results, durable: Promise.resolve() };
   }
   const clockWatch = watchClock(store, onEvent);
+  const schemaWatch = watchSchema(
+    store,
+    (schema) => onEvent?.({ type: "store_newer", ...schema }),
+  );
   const replicaWatch = store.replica && watchReplica(store.replica, onEvent);
   const lease = await startHeartbeat({
     store,
@@ -266,6 +277,7 @@ export async function openAccountService(
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     onRenewed() {
       clockWatch();
+      void schemaWatch.look();
       replicaWatch?.();
     },
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
@@ -420,6 +432,7 @@ export async function openAccountService(
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),
     storeClock: store.clock,
+    storeSchema: schemaWatch.schema,
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
     runAudit: dailyAudit.run,

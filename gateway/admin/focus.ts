@@ -68,16 +68,22 @@ const SELLER = "Model Gateway";
 
 export const FOCUS_HEAD: string = `${COLUMNS.join(",")}\r\n`;
 
-/** The lines of an entry as CSV; none of a top-up, which is a payment and not a cost. */
-export function focusLines(entry: LedgerEntry): string {
-  return rowsOf(entry).map((row) =>
+/**
+ * The lines of an entry as CSV; none of a top-up, which is a payment and not a cost. Without the
+ * vendor that served the call, the provider is the gateway.
+ */
+export function focusLines(
+  entry: LedgerEntry,
+  vendor: string = SELLER,
+): string {
+  return rowsOf(entry, vendor).map((row) =>
     `${COLUMNS.map((column) => csvCell(row[column])).join(",")}\r\n`
   ).join("");
 }
 
 type Row = Readonly<Record<typeof COLUMNS[number], string | number | boolean>>;
 
-function rowsOf(entry: LedgerEntry): readonly Row[] {
+function rowsOf(entry: LedgerEntry, vendor: string): readonly Row[] {
   const explained = explainCharge(entry);
   if (explained === undefined) return [];
   const parts = explained.parts.filter(({ tokens }) => tokens !== 0);
@@ -119,8 +125,8 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
         ? tokens
         : dollars(BigInt(tokens) * 1_000_000n),
       PricingUnit: isPerUse(of) ? unitOf(of) : `1M ${unitOf(of)}`,
-      ProviderName: SELLER,
-      PublisherName: SELLER,
+      ProviderName: vendor,
+      PublisherName: vendor,
       InvoiceIssuerName: SELLER,
       ResourceId: entry.corrects ?? entry.requestId,
       ResourceType: "Model call",

@@ -115,7 +115,29 @@ interface LedgerExport {
  * `unavailable`
  */
 export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
-  return exportOf(admin, check(exportQuery, query));
+  const { format, ...filters } = check(exportQuery, query);
+  if (format !== "focus") return exportOf(admin, { format, ...filters });
+  return {
+    contentType: CSV,
+    text: exportText(
+      FOCUS_HEAD,
+      withVendors(admin, admin.allLedger(filtersOf(filters))),
+      ([entry, vendor]) => focusLines(entry, vendor),
+    ),
+  };
+}
+
+/** The entries, and the vendor that served the call of each. */
+async function* withVendors(
+  admin: Admin,
+  slices: AsyncIterable<readonly LedgerEntry[]>,
+): AsyncGenerator<readonly (readonly [LedgerEntry, string | undefined])[]> {
+  for await (const slice of slices) {
+    const vendors = await admin.vendorsOf(
+      slice.map(({ requestId }) => requestId),
+    );
+    yield slice.map((entry) => [entry, vendors.get(entry.requestId)]);
+  }
 }
 
 function exportOf(

@@ -11,6 +11,7 @@ import { IMPORT_OPERATIONS } from "./account_import.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
+import { OPERATOR_TOKEN_OPERATIONS } from "./operator_tokens.ts";
 import { PLAN_OPERATIONS } from "./plans.ts";
 import { TOKEN_OPERATIONS } from "./tokens.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
@@ -26,6 +27,7 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),
   ...TOKEN_OPERATIONS,
+  ...OPERATOR_TOKEN_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
   ...CALL_OPERATIONS,

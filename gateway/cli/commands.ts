@@ -3,6 +3,7 @@
  */
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
 import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
+import { OPERATOR_TOKEN } from "../accounts/repositories/operator_token_repository.ts";
 import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
 export interface Flag {
@@ -181,6 +182,9 @@ export const COMMANDS: readonly Command[] = [
   }),
   command("tokens issue", "issueToken", flagsOf(TOKEN)),
   command("tokens revoke TOKEN", "revokeToken"),
+  command("operators list", "listOperatorTokens", LIST),
+  command("operators issue", "issueOperatorToken", flagsOf(OPERATOR_TOKEN)),
+  command("operators revoke TOKEN", "revokeOperatorToken"),
   command("console link", "createSignInLink", {
     account: text("account", "account that the link opens"),
     scope: text("scope", "read (the default) or manage"),

@@ -15,6 +15,7 @@ import {
 } from "../accounts/key.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
+  ADMIN_TOKEN_ID,
   type ConfiguredCredentials,
   isLive,
   type SessionRecord,
@@ -44,7 +45,7 @@ export interface Console {
   readonly hasOperatorArea: boolean;
   /**
    * Exchanges a key, an account token, a sign-in code or, in the operators' area, the admin token
-   * for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are
+   * or an operator token for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are
    * recorded as changes.
    *
    * @throws {ApiError} `authentication`; `rate_limit` after many wrong credentials; `unavailable`
@@ -256,6 +257,22 @@ export function createConsole(parts: ConsoleParts): Console {
           ...(holder.id === CONFIGURED_KEY_ID ? { credential } : {}),
         });
       }
+      if (credential.startsWith("op-")) {
+        const token = await admin.operatorTokens.verify(credential) ??
+          await refuse(
+            area,
+            admin,
+            "this operator token is unknown, revoked or expired",
+            presentedText("operator token", "op", credential),
+          );
+        const { secret, session } = await admin.sessions.open(
+          { kind: "operator", id: token.id, name: token.name },
+          before,
+        );
+        const scoped = { ...session, scope: token.scope };
+        remember(secret, scoped);
+        return { secret, session: scoped };
+      }
       const { adminToken } = config();
       if (
         adminToken === undefined ||
@@ -264,12 +281,12 @@ export function createConsole(parts: ConsoleParts): Console {
         return await refuse(
           area,
           admin,
-          "this is not the admin token (the value of GATEWAY_ADMIN_TOKEN)",
+          "this is neither the admin token (the value of GATEWAY_ADMIN_TOKEN) nor an operator token",
           { credential: "admin token" },
         );
       }
       const signedIn = await admin.sessions.open(
-        { kind: "operator", id: "operator" },
+        { kind: "operator", id: ADMIN_TOKEN_ID },
         { ...before, credential },
       );
       remember(signedIn.secret, signedIn.session);

@@ -6,7 +6,7 @@ import { keyHint } from "../accounts/key.ts";
 
 /** Credentials by how they begin: the gateway's, those of vendors, clouds and code hosts. */
 const KNOWN: readonly RegExp[] = [
-  /\b(?:sk|at|code)-[\dA-Za-z]{30,}/g,
+  /\b(?:sk|at|op|code)-[\dA-Za-z]{30,}/g,
   // Names may begin alike, such as those of models, but have no capital and digit in such length.
   /\bsk-(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{16,}/g,
   /\b(?:gsk|hf|r8|gh[a-z]|github_pat|[prs]k_(?:live|test)|whsec)_\w{20,}/g,

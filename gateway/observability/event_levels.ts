@@ -40,6 +40,7 @@ export const EVENT_LEVELS: Readonly<Record<LoggedEvent["type"], Level>> = {
   metrics_export_fails: "warn",
   log_lines_dropped: "warn",
   clock_differs: "warn",
+  store_newer: "warn",
   start_note: "warn",
   platform_warning: "warn",
   store_up: "info",

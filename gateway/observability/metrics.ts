@@ -39,6 +39,14 @@ export interface GatewayState {
   backlog(): number;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   clockAheadMs(): number;
+  /** Schema versions of the store and of this program. */
+  storeSchema(): { readonly stored: number; readonly program: number };
+  /** When the certificates of upstreams and databases end, Unix milliseconds. */
+  certificateEnds(): readonly {
+    readonly peer: "upstream" | "database";
+    readonly server: string;
+    readonly endMs: number;
+  }[];
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
   /** The newest daily audit of the books; undefined before the first. */
@@ -289,6 +297,14 @@ export function createMetrics(state: GatewayState): Metrics {
         ),
     ),
     gauge(
+      "gateway_certificate_end_timestamp_seconds",
+      "End of the certificate that an upstream or the database showed at the last handshake, in Unix seconds",
+      () =>
+        state.certificateEnds().map(({ endMs, ...labels }) =>
+          [labels, Math.floor(endMs / 1000)] as const
+        ),
+    ),
+    gauge(
       "gateway_store_up",
       "0 from a failed write to the next that succeeds",
       () => state.events.isStoreUp ? 1 : 0,
@@ -341,6 +357,14 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_clock_ahead_seconds",
       "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
       () => Math.round(state.clockAheadMs() / 100) / 10,
+    ),
+    gauge(
+      "gateway_store_schema_ahead",
+      "Schema versions by which the store is newer than this program; more than 0 during a rolling upgrade, and after going back",
+      () => {
+        const { stored, program } = state.storeSchema();
+        return Math.max(0, stored - program);
+      },
     ),
     ...(state.replicaLagMs === undefined ? [] : [
       gauge(

@@ -4,7 +4,7 @@
  */
 
 /** A credential, or most of one, by the prefixes of `key.ts`; vendors' keys often begin alike. */
-const CREDENTIAL = /\b(sk|at|code)-[\w-]{16,}/g;
+const CREDENTIAL = /\b(sk|at|op|code)-[\w-]{16,}/g;
 const REMOVED = "[removed]";
 
 /** Returns the text without credentials. */

@@ -448,6 +448,7 @@ class PaidCall {
         this.#failover.sentBytes,
       ),
       ended,
+      vendor: this.#failover.candidate.vendor,
     };
     const charge = this.#reservation.settle(outcome);
     this.#call.slot.release();

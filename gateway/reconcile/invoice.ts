@@ -10,7 +10,8 @@ import { nextTurn } from "../accounts/next_turn.ts";
 import { dayNumber } from "../accounts/reports/days.ts";
 import { DIMENSION_NAMES, valueOf } from "../accounts/charges/meters.ts";
 import type { BilledAs } from "./billed_as.ts";
-import { csvRecords } from "./csv_records.ts";
+import { awsModel, lineItemModel } from "./billing_names.ts";
+import { type FileRecord, fileRecords } from "./file_records.ts";
 import {
   type Column,
   type InvoiceColumns,
@@ -76,12 +77,12 @@ export async function readInvoice(
   let columns: InvoiceColumns | undefined;
   const groups = new Map<string, Map<string, InvoiceLine>>();
   let lines = 0;
-  for await (const { info, record } of csvRecords(pieces)) {
+  for await (const record of fileRecords(pieces)) {
     if (columns === undefined) {
-      columns = invoiceColumns(record);
+      columns = invoiceColumns(record.cells);
       continue;
     }
-    const read = lineOf(columns, record, info.lines);
+    const read = lineOf(columns, record);
     if (read === undefined) continue;
     if (++lines > maxLines) {
       throw invalidField(
@@ -92,7 +93,7 @@ export async function readInvoice(
     const place = `${read.day}\0${read.model}`;
     const group = groups.get(place) ?? new Map<string, InvoiceLine>();
     groups.set(place, group);
-    const identity = createHash("sha256").update(JSON.stringify(record))
+    const identity = createHash("sha256").update(JSON.stringify(record.cells))
       .digest("base64url").slice(0, 22);
     const same = group.get(identity);
     if (same === undefined) group.set(identity, read.line);
@@ -116,11 +117,13 @@ interface ReadLine {
   readonly line: InvoiceLine;
 }
 
-/** A line; undefined if it has no figures, as vendors write days without usage. */
+/**
+ * A line; undefined if it has no figures, as vendors write days without usage, or is not for the
+ * use of a model.
+ */
 function lineOf(
   columns: InvoiceColumns,
-  record: readonly string[],
-  line: number,
+  { place, number: line, cells: record }: FileRecord,
 ): ReadLine | undefined {
   const cell = (column: Column | undefined): string =>
     column === undefined ? "" : record[column.at] ?? "";
@@ -135,24 +138,27 @@ function lineOf(
     if (value !== undefined) return value;
     throw invalidField(
       "file",
-      `line ${line}, column ${column?.name}: expected ${expected}, not ${
+      `${place}, column ${column?.name}: expected ${expected}, not ${
         JSON.stringify(text.toWellFormed().slice(0, 60))
       }`,
     );
   };
   const count = (column: Column | undefined): number | undefined =>
     read(column, "a whole number", tokenCount);
-  const amount = columns.microUsd === undefined
-    ? read(
-      columns.usd,
-      "an amount in dollars such as 1.25",
-      (text) => amountOf(text, 12),
-    )
-    : read(
-      columns.microUsd,
-      "an amount in micro-dollars such as 1250000",
-      (text) => amountOf(text, 6),
-    );
+  const category = cell(columns.category);
+  if (category !== "" && !/usage/i.test(category)) return undefined;
+  const model = modelOf(columns, cell);
+  if (model === undefined) return undefined;
+  const [column, unit, digits] = columns.microUsd !== undefined
+    ? [columns.microUsd, "micro-dollars such as 1250000", 6] as const
+    : columns.cents !== undefined
+    ? [columns.cents, "cents such as 125.5", 10] as const
+    : [columns.usd, "dollars such as 1.25", 12] as const;
+  const amount = read(
+    column,
+    `an amount in ${unit}`,
+    (text) => amountOf(text, digits),
+  );
   const tokens = tokensOf(columns, count, cell);
   if (amount === undefined && tokens === undefined) return undefined;
   read(
@@ -164,11 +170,16 @@ function lineOf(
   if (day === undefined) {
     throw invalidField(
       "file",
-      `line ${line}, column ${columns.day?.name}: the line has figures but no day`,
+      `${place}, column ${columns.day?.name}: the line has figures but no day`,
     );
   }
   dayNumber("file", day);
-  const model = cell(columns.model).slice(0, 200);
+  if (model === "") {
+    throw invalidField(
+      "file",
+      `${place} has figures but no model: export by model (costs of OpenAI: group_by line_item; of Anthropic: group_by[] description)`,
+    );
+  }
   return {
     day,
     model,
@@ -180,6 +191,22 @@ function lineOf(
       billed: billedAs(columns, count, cell, tokens),
     },
   };
+}
+
+/** The line's model as the vendor names it; undefined if the line is for something else. */
+function modelOf(
+  columns: InvoiceColumns,
+  cell: (column: Column | undefined) => string,
+): string | undefined {
+  const named = cell(columns.model);
+  const isAws = columns.model?.name === columns.usageType?.name ||
+    columns.model?.name === "SkuId" &&
+      /^(?:AWS|Amazon)\b/i.test(cell(columns.provider));
+  if (isAws) return awsModel(cell(columns.usageType), cell(columns.service));
+  const model = columns.model?.name === columns.tokenKind?.name
+    ? lineItemModel(named)
+    : named;
+  return (model || cell(columns.description)).slice(0, 200);
 }
 
 function billedAs(

@@ -13,11 +13,17 @@ type ColumnUse =
   | "cacheWrite"
   | "output"
   | "usd"
+  | "cents"
   | "microUsd"
   | "currency"
   | "quantity"
   | "unit"
   | "tokenKind"
+  | "usageType"
+  | "service"
+  | "provider"
+  | "category"
+  | "description"
   | "cacheWrite1h"
   | "webSearches"
   | "tier"
@@ -35,6 +41,7 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
     "start_time_iso",
     "start_time",
     "starting_at",
+    "line_item_usage_start_date",
     "timestamp",
     "time",
     "created",
@@ -45,7 +52,9 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
     "model_id",
     "model_name",
     "x_Model",
+    "line_item",
     "SkuId",
+    "line_item_usage_type",
   ],
   input: [
     "input_tokens",
@@ -73,6 +82,8 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
     "input_tokens_cache_write_1h",
     "ephemeral_5m_input_tokens",
     "ephemeral_1h_input_tokens",
+    "cache_creation_ephemeral_5m_input_tokens",
+    "cache_creation_ephemeral_1h_input_tokens",
     "cache_creation_input_tokens",
   ],
   output: ["output_tokens", "usage_output_tokens", "completion_tokens"],
@@ -82,23 +93,43 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
     "BilledCost",
     "EffectiveCost",
     "amount_value",
+    "line_item_unblended_cost",
     "cost",
     "amount",
   ],
+  cents: [],
   microUsd: ["micro_usd", "amount_micro_usd"],
-  currency: ["currency", "amount_currency", "BillingCurrency"],
-  quantity: ["ConsumedQuantity"],
-  unit: ["ConsumedUnit"],
-  tokenKind: ["x_TokenType", "token_type", "SkuMeter"],
+  currency: [
+    "currency",
+    "amount_currency",
+    "BillingCurrency",
+    "line_item_currency_code",
+  ],
+  quantity: ["ConsumedQuantity", "quantity", "line_item_usage_amount"],
+  unit: ["ConsumedUnit", "quantity_unit", "pricing_unit"],
+  tokenKind: [
+    "x_TokenType",
+    "token_type",
+    "SkuMeter",
+    "line_item",
+    "line_item_usage_type",
+  ],
+  usageType: ["line_item_usage_type", "SkuMeter"],
+  service: ["product_servicename", "product_product_name", "ServiceName"],
+  provider: ["ProviderName", "ServiceProviderName"],
+  category: ["line_item_line_item_type", "ChargeCategory"],
+  description: ["description", "cost_type"],
   cacheWrite1h: [
     "usage_input_tokens_cache_write_1h",
     "input_tokens_cache_write_1h",
     "ephemeral_1h_input_tokens",
+    "cache_creation_ephemeral_1h_input_tokens",
   ],
   webSearches: [
     "web_search_count",
     "usage_web_search_count",
     "web_search_requests",
+    "server_tool_use_web_search_requests",
   ],
   tier: ["service_tier", "usage_service_tier"],
   speed: ["speed", "usage_speed"],
@@ -154,12 +185,21 @@ export function invoiceColumns(head: readonly string[]): InvoiceColumns {
     delete found.input;
     found.inputWithCached = input;
   }
+  // Anthropic's report of costs: https://platform.claude.com/docs/en/api/admin/cost_report.
+  if (
+    found.usd !== undefined && plain(found.usd.name) === "amount" &&
+    (places.has("startingat") || places.has("costtype"))
+  ) {
+    found.cents = found.usd;
+    delete found.usd;
+  }
   // Micro-dollars are exact: our own files have both.
   if (found.microUsd !== undefined) delete found.usd;
   require(head, "a day", found.day, "day");
   require(head, "a model", found.model, "model");
   if (
-    found.usd === undefined && found.microUsd === undefined &&
+    found.usd === undefined && found.cents === undefined &&
+    found.microUsd === undefined &&
     found.input === undefined && found.inputWithCached === undefined &&
     found.output === undefined && found.quantity === undefined
   ) {

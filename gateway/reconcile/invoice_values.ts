@@ -21,12 +21,13 @@ export interface BilledAmount {
 const PICO_DIGITS = 12;
 
 /**
- * Parses an amount in units of 10^(digits − 12) dollars: 12 digits are dollars, 6 micro-dollars.
+ * Parses an amount in units of 10^(digits − 12) dollars: 12 digits are dollars, 10 cents, 6
+ * micro-dollars.
  * Undefined for any other text.
  */
 export function amountOf(
   text: string,
-  digits: 12 | 6,
+  digits: 12 | 10 | 6,
 ): BilledAmount | undefined {
   const match =
     /^(-?)\$?(\d{1,15}|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/

@@ -1,6 +1,7 @@
 /**
  * Which of the gateway's models a vendor's export means: vendors name their own models.
  */
+import { modelKey } from "./billing_names.ts";
 import type { RateCard } from "../accounts/charges/rate_card.ts";
 
 /** A model of the catalogue, as far as it is compared. */
@@ -58,6 +59,11 @@ export function vendorModels(
     for (const name of names) byName.set(name, group);
     return group;
   });
+  const byKey = new Map<string, Set<ModelGroup>>();
+  for (const [name, group] of [...own, ...byName]) {
+    const key = modelKey(name);
+    byKey.set(key, (byKey.get(key) ?? new Set()).add(group));
+  }
   const unknownModel = (name: string): ModelGroup => ({ ids: [], name });
   return {
     all,
@@ -67,7 +73,10 @@ export function vendorModels(
         const group = own.get(one) ?? byName.get(one);
         if (group !== undefined) return group;
       }
-      return unknownModel(name);
+      const [alike, ...others] = byKey.get(modelKey(name)) ?? [];
+      return alike === undefined || others.length > 0
+        ? unknownModel(name)
+        : alike;
     },
   };
 }

@@ -48,9 +48,13 @@ function test(
     const gateway = {
       ...parts,
       admin,
-      ...(token === "" || token === undefined
-        ? {}
-        : { adminAuth: adminAuth(() => token, () => 0) }),
+      ...(token === "" || token === undefined ? {} : {
+        adminAuth: adminAuth(
+          () => token,
+          server.accounts.admin.operatorTokens,
+          () => 0,
+        ),
+      }),
     };
     await run({
       admin,

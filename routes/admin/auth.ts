@@ -1,20 +1,29 @@
 /**
  * Authorization of the admin routes, and their query parameters.
  */
+import {
+  type OperatorScope,
+  requireScope,
+} from "../../gateway/accounts/operator_scope.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import { isLoopback } from "../../gateway/settings/config.ts";
 import { ApiError } from "../../translate/model/error.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { RouteContext } from "../route.ts";
 import { requireOnce } from "../target.ts";
 
 /**
- * Checks the admin token. Changes of the returned administration are recorded as the operator's.
+ * Checks the operator's token and its scope. Changes of the returned administration are recorded as
+ * the operator's.
  *
- * @throws {ApiError} `not_found` if there is no admin API; `authentication` or `rate_limit` from
- * `AdminAuth`
+ * @throws {ApiError} `not_found` if there is no admin API; `permission` for another scope;
+ * `authentication`, `rate_limit` or `unavailable` from `AdminAuth`
  */
-export function requireOperator(context: RouteContext): Admin {
+export async function requireOperator(
+  context: RouteContext,
+  needed: OperatorScope = "read",
+): Promise<Admin> {
   const { admin, adminAuth } = context.gateway;
   if (adminAuth === undefined) {
     throw new ApiError(
@@ -24,27 +33,31 @@ export function requireOperator(context: RouteContext): Admin {
     );
   }
   const { headers } = context.request;
-  adminAuth.verify(
+  const { id, scope } = await adminAuth.verify(
     /^bearer (.+)$/is.exec(headers.get("authorization") ?? "")?.[1],
   );
+  requireScope(scope, needed);
   return admin.as({
     kind: "operator",
+    ...compact({ id }),
     via: "api",
     requestId: context.requestId,
   });
 }
 
 /**
- * Checks access to the gateway's state: requires the admin token; without a configured token,
+ * Checks access to the gateway's state: requires an operator's token; without a configured one,
  * access is open if the gateway listens on loopback only.
  *
  * @throws {ApiError} like {@linkcode requireOperator}
  */
-export function requireMetricsAccess(context: RouteContext): void {
+export async function requireMetricsAccess(
+  context: RouteContext,
+): Promise<void> {
   const { adminToken, listen } = context.gateway.config;
   const isOpen = adminToken === undefined && listen !== undefined &&
     isLoopback(listen.hostname);
-  if (!isOpen) requireOperator(context);
+  if (!isOpen) await requireOperator(context);
 }
 
 /**

@@ -13,7 +13,7 @@ export const LEDGER_EXPORT_ROUTE: OpenRoute = {
   path: "/admin/v1/ledger/export",
   operation: "exportLedger",
   async handle(context) {
-    const admin = requireOperator(context);
+    const admin = await requireOperator(context);
     const { contentType, text } = exportLedger(admin, queryOf(context.query));
     return await heldFile(
       context.gateway,

@@ -7,7 +7,7 @@ import { liveJson, liveScope } from "../../gateway/live/live_json.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { check } from "../../translate/model/schema.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
-import { liveStream } from "../account/live_stream.ts";
+import { isAccepted, liveStream } from "../account/live_stream.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
@@ -18,13 +18,12 @@ export const ADMIN_LIVE_ROUTES: readonly OpenRoute[] = [
     method: "GET",
     path: "/admin/v1/calls/live",
     operation: "watchCalls",
-    handle(context) {
-      requireOperator(context);
-      return liveStream(context, {
+    async handle(context) {
+      await requireOperator(context);
+      return await liveStream(context, {
         visitor: "admin",
         scope: liveScope(queryOf(context.query)),
-        // The token is a setting: it changes with a new start.
-        check: () => Promise.resolve(true),
+        check: () => isAccepted(() => requireOperator(context)),
         render: (picture) => JSON.stringify(liveJson(picture, true)),
       });
     },
@@ -35,7 +34,7 @@ export const ADMIN_LIVE_ROUTES: readonly OpenRoute[] = [
     path: "/admin/v1/calls/under-way",
     operation: "listCallsUnderWay",
     async handle(context) {
-      requireOperator(context);
+      await requireOperator(context);
       const scope = liveScope(queryOf(context.query));
       return jsonReply(liveJson(await context.gateway.live.look(scope), true));
     },
@@ -46,7 +45,7 @@ export const ADMIN_LIVE_ROUTES: readonly OpenRoute[] = [
     path: "/admin/v1/upstreams",
     operation: "listUpstreams",
     async handle(context) {
-      requireOperator(context);
+      await requireOperator(context);
       check(noQuery, queryOf(context.query));
       const { complete, data } = await context.gateway.live.processes();
       return jsonReply({

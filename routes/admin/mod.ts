@@ -2,6 +2,7 @@
  * `/admin/v1/…`: the operations of `gateway/admin/` as routes. Without a configured token, every
  * request is refused.
  */
+import { scopeOf } from "../../gateway/accounts/operator_scope.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";
 import { compact } from "../../translate/bytes/compact.ts";
@@ -14,7 +15,7 @@ import { SETTINGS_ROUTE } from "./settings.ts";
 import { RECONCILIATION_ROUTE } from "./reconciliation.ts";
 import { ADMIN_LIVE_ROUTES } from "./live.ts";
 
-/** The admin routes. They need no client key; each checks the admin token itself. */
+/** The admin routes. They need no client key; each checks the operator's token itself. */
 export const ADMIN_ROUTES: readonly OpenRoute[] = [
   LEDGER_EXPORT_ROUTE,
   SETTINGS_ROUTE,
@@ -30,7 +31,10 @@ function routeOf(operation: AdminOperation): OpenRoute {
     path: operation.path,
     operation: operation.operationId,
     async handle(context) {
-      const admin = requireOperator(context);
+      const admin = await requireOperator(
+        context,
+        scopeOf(operation.operationId, operation.method),
+      );
       const id = context.parameters["id"];
       const idempotencyKey = context.request.headers.get("idempotency-key");
       const reply = jsonReply(

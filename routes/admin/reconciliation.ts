@@ -1,6 +1,7 @@
 /**
- * `POST /admin/v1/reconciliations`: a vendor's export, as CSV in the body, against the books.
+ * `POST /admin/v1/reconciliations`: a vendor's export of costs or usage in the body, against the books.
  */
+import { scopeOf } from "../../gateway/accounts/operator_scope.ts";
 import { textPieces } from "../../gateway/http/request_body.ts";
 import { reconcile } from "../../gateway/reconcile/reconcile.ts";
 import {
@@ -17,6 +18,7 @@ const MAX_INVOICE_BYTES: number = 32 * 1024 * 1024;
 
 const TYPES: readonly string[] = [
   "text/csv",
+  "application/json",
   "text/tab-separated-values",
   "text/plain",
   "application/octet-stream",
@@ -29,14 +31,14 @@ export const RECONCILIATION_ROUTE: OpenRoute = {
   operation: "reconcile",
   async handle(context) {
     const { request, gateway, query } = context;
-    const admin = requireOperator(context);
+    const admin = await requireOperator(context, scopeOf("reconcile", "POST"));
     const { vendor, from, to } = check(reconcileQuery, queryOf(query));
     const type = request.headers.get("content-type")?.split(";")[0]?.trim()
       .toLowerCase();
     if (type !== undefined && !TYPES.includes(type)) {
       throw new ApiError(
         "unsupported_media",
-        "content-type must be text/csv: send the vendor's file as it is",
+        "content-type must be text/csv or application/json: send the vendor's file as it is",
         { retryable: false },
       );
     }

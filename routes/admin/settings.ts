@@ -45,8 +45,8 @@ export const SETTINGS_ROUTE: OpenRoute = {
   method: "GET",
   path: "/admin/v1/settings",
   operation: "listSettings",
-  handle(context) {
-    requireOperator(context);
+  async handle(context) {
+    await requireOperator(context);
     check(noQuery, queryOf(context.query));
     return jsonReply(settingsJson(context.gateway));
   },

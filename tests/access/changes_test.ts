@@ -33,7 +33,7 @@ import { statusOf } from "../support/status_of.ts";
 
 /** Texts that look like a credential or the path of a webhook. */
 const SECRET =
-  /(?:sk|at|code)-[0-9A-Za-z]{20}|whsec_[\w+/=]{8}|secret-path|console=/;
+  /(?:sk|at|op|code)-[0-9A-Za-z]{20}|whsec_[\w+/=]{8}|secret-path|console=/;
 
 Deno.test("every route that changes something is recorded with who, when, before and after", async (t) => {
   await using gateway = await startConsole();
@@ -142,6 +142,8 @@ const LINES: Readonly<Record<string, readonly [line: string, Action]>> = {
   "keys revoke-all": ["a", "key.revoke"],
   "tokens issue": ["--account a", "token.issue"],
   "tokens revoke": ["TOKEN", "token.revoke"],
+  "operators issue": ["--name robot --scope keys", "operator_token.issue"],
+  "operators revoke": ["TOKEN", "operator_token.revoke"],
   "console link": ["--account a", "sign_in_link.create"],
 };
 
@@ -180,7 +182,9 @@ Deno.test("every command that changes something is recorded with its user", asyn
     const answer: unknown = JSON.parse(out);
     assert.ok(isObject(answer));
     if (command === "keys issue") ids["KEY"] = String(answer["id"]);
-    if (command === "tokens issue") ids["TOKEN"] = String(answer["id"]);
+    if (/^(?:tokens|operators) issue$/.test(command)) {
+      ids["TOKEN"] = String(answer["id"]);
+    }
     const { data: [change] } = await admin.changes.list({ limit: 1 });
     assert.equal(change?.action, action, command);
     assert.equal(change.actorKind, "command_line");

@@ -1,6 +1,10 @@
 /** Every route with every kind of credential, as one table. */
 import assert from "node:assert/strict";
 import type { CredentialKind } from "../../gateway/accounts/credential_kind.ts";
+import {
+  OPERATOR_SCOPES,
+  type OperatorScope,
+} from "../../gateway/accounts/operator_scope.ts";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   credentialOf,
@@ -8,15 +12,21 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 
-type Who = CredentialKind | "none";
+type Who = CredentialKind | "none" | `operator ${OperatorScope}`;
 
 const KINDS: readonly CredentialKind[] = ["key", "read", "manage", "operator"];
-const ALL: readonly Who[] = ["none", ...KINDS];
+const SCOPED: readonly Who[] = OPERATOR_SCOPES.map((scope) =>
+  `operator ${scope}` as const
+);
+const ALL: readonly Who[] = ["none", ...KINDS, ...SCOPED];
 const KEY: readonly Who[] = ["key"];
 const LOOK: readonly Who[] = ["key", "read", "manage"];
 const TOKEN: readonly Who[] = ["read", "manage"];
 const MANAGE: readonly Who[] = ["manage"];
-const OPERATOR: readonly Who[] = ["operator"];
+const OPERATOR: readonly Who[] = ["operator", ...SCOPED];
+const ADMINISTER: readonly Who[] = ["operator", "operator administer"];
+const KEYS: readonly Who[] = [...ADMINISTER, "operator keys"];
+const BILLING: readonly Who[] = [...ADMINISTER, "operator billing"];
 
 /** Who may use a route. Each credential is sent as its kind is: in a header, or as a session. */
 const WHO: Readonly<Record<string, readonly Who[]>> = {
@@ -145,6 +155,42 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /console/access/sessions/end": MANAGE,
 };
 
+/**
+ * Which operators may send what; everything else in their area and under `/admin` is for
+ * `administer`. All of them may read everything there.
+ */
+const OPERATORS_SEND: Readonly<Record<string, readonly Who[]>> = {
+  "POST /admin/v1/reconciliations": OPERATOR,
+  "POST /admin/v1/accounts/:id": BILLING,
+  "POST /admin/v1/accounts/:id/top-ups": BILLING,
+  "POST /admin/v1/plans": BILLING,
+  "POST /admin/v1/plans/:id": BILLING,
+  "POST /admin/v1/accounts/:id/keys/revoke": KEYS,
+  "POST /admin/v1/keys": KEYS,
+  "POST /admin/v1/keys/:id": KEYS,
+  "POST /admin/v1/keys/:id/rotate": KEYS,
+  "POST /admin/v1/keys/:id/revoke": KEYS,
+  "POST /admin/v1/tokens": KEYS,
+  "POST /admin/v1/tokens/:id/revoke": KEYS,
+  "POST /admin/v1/sign-in-links": KEYS,
+  "POST /console/operator/sign-out": OPERATOR,
+  "POST /console/operator/search": OPERATOR,
+  "POST /console/operator/reconcile": OPERATOR,
+  "POST /console/operator/accounts/change/:id": BILLING,
+  "POST /console/operator/accounts/status/:id": BILLING,
+  "POST /console/operator/accounts/top-up/:id": BILLING,
+  "POST /console/operator/plans/new": BILLING,
+  "POST /console/operator/plans/:id": BILLING,
+  "POST /console/operator/accounts/link/:id": KEYS,
+  "POST /console/operator/accounts/token/:id": KEYS,
+  "POST /console/operator/accounts/revoke-token/:id": KEYS,
+  "POST /console/operator/accounts/revoke-keys/:id": KEYS,
+  "POST /console/operator/accounts/key/:id": KEYS,
+  "POST /console/operator/keys/limits/:id": KEYS,
+  "POST /console/operator/keys/rotate/:id": KEYS,
+  "POST /console/operator/keys/revoke/:id": KEYS,
+};
+
 /** Sign-ins refuse an empty credential with 401; other routes do not refuse a permitted kind so. */
 const IS_DOOR = /\/sign-in$/;
 
@@ -155,7 +201,11 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
     const isOperators = route.path.startsWith("/admin/") ||
       (route.path.startsWith("/console/operator/") &&
         route.path !== "/console/operator/sign-in");
-    const permitted = isOperators ? OPERATOR : WHO[name];
+    const permitted = !isOperators
+      ? WHO[name]
+      : route.method === "GET"
+      ? OPERATOR
+      : OPERATORS_SEND[name] ?? ADMINISTER;
     assert.ok(permitted !== undefined, `${name} is not in the table`);
     const path = route.path.replaceAll(
       /(?<=\/):\w+/g,
@@ -165,10 +215,10 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
       for (const who of ALL) {
         const { text, id } = who === "none"
           ? { text: "", id: "" }
-          : await credentialOf(gateway, who);
+          : await credentialOfWho(who);
         const visitor = who === "none"
           ? undefined
-          : await visit(gateway.url, who, text);
+          : await visit(gateway.url, kindOf(who), text);
         if (route.access !== "page") {
           const plain = await status(route.method, path, {
             ...(who === "none" ? {} : { authorization: `Bearer ${text}` }),
@@ -219,11 +269,24 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
       }
     });
   }
-  for (const name of Object.keys(WHO)) {
+  for (const name of Object.keys({ ...WHO, ...OPERATORS_SEND })) {
     assert.ok(
       ALL_ROUTES.some(({ method, path }) => `${method} ${path}` === name),
       `there is no route ${name}`,
     );
+  }
+
+  async function credentialOfWho(
+    who: Exclude<Who, "none">,
+  ): Promise<{ readonly text: string; readonly id: string }> {
+    const scope = OPERATOR_SCOPES.find((one) => who === `operator ${one}`);
+    if (scope === undefined) return await credentialOf(gateway, kindOf(who));
+    const { operatorTokens } = gateway.accounts.admin;
+    const { record, text = "" } = await operatorTokens.issue({
+      name: who,
+      scope,
+    });
+    return { text, id: record.id };
   }
 
   async function status(
@@ -245,6 +308,10 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
     return reply.status;
   }
 });
+
+function kindOf(who: Exclude<Who, "none">): CredentialKind {
+  return KINDS.find((kind) => kind === who) ?? "operator";
+}
 
 /** RFC 9110, 11.6.1. Browsers ask the user for a password where the scheme is Basic. */
 function assertChallenge({ status, headers }: Response): void {

@@ -1,5 +1,11 @@
 /** `GET /v1/account/ledger/export`: the file of an account, and of no other. */
 import assert from "node:assert/strict";
+import { csvRows } from "../support/console/csv_rows.ts";
+import {
+  ADMIN_TOKEN,
+  startConsole,
+  visit,
+} from "../support/console/visitor.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 import { bearer } from "../support/clients/bearer.ts";
 
@@ -42,4 +48,38 @@ Deno.test("the export has every line of the token's account, and no other's", as
   const refused = await get("?account=other");
   assert.equal(refused.status, 400);
   assert.match(await refused.text(), /account/);
+});
+
+Deno.test("in FOCUS columns operators see the vendor that served a call, and its account does not", async () => {
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await (await gateway.call({ model: "vendorb-5" })).text();
+  await gateway.recorded();
+  const { text: token = "" } = await admin.tokens.issue({
+    accountId: "default",
+    scope: "read",
+  });
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const holder = await visit(gateway.url, "read", token);
+  const get = (path: string, credential: string): Promise<Response> =>
+    fetch(`${gateway.url}${path}?format=focus`, bearer(credential));
+  for (
+    const [reply, provider] of [
+      [get("/admin/v1/ledger/export", ADMIN_TOKEN), "vendorb"],
+      [operator.get("/console/operator/ledger.csv?format=focus"), "vendorb"],
+      [get("/v1/account/ledger/export", token), "Model Gateway"],
+      [holder.get("/console/ledger.csv?format=focus"), "Model Gateway"],
+    ] as const
+  ) {
+    const file = await reply;
+    const text = await file.text();
+    assert.equal(file.status, 200, text);
+    const rows = csvRows(text);
+    assert.ok(rows.length > 0);
+    for (const row of rows) {
+      assert.equal(row["ProviderName"], provider);
+      assert.equal(row["PublisherName"], provider);
+      assert.equal(row["InvoiceIssuerName"], "Model Gateway");
+    }
+  }
 });

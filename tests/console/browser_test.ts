@@ -118,6 +118,8 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/models",
   "/console/operator/models/vendora-opus-4-8",
   "/console/operator/webhooks",
+  "/console/operator/operators",
+  "/console/operator/operators/new",
   "/console/operator/webhooks/search",
   "/console/operator/accounts/change/search",
   "/console/operator/accounts/token/search",

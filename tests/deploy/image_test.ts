@@ -144,6 +144,8 @@ function* filesIn(folder: string, below = ""): Generator<string> {
 }
 
 interface Bill {
+  metadata: { component: { "bom-ref": string } };
+  dependencies: { ref: string; dependsOn: string[] }[];
   components: {
     name: string;
     version: string;
@@ -157,7 +159,23 @@ async function assertBill(root: string): Promise<void> {
   const text = await Deno.readTextFile(join(root, PLACES.sbom));
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
   assert.equal(await validator.validate(text), null);
-  const { components }: Bill = JSON.parse(text);
+  const { components, dependencies, metadata }: Bill = JSON.parse(text);
+  const graph = new Map(
+    dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]),
+  );
+  const reached = new Set<string>();
+  const reach = (ref: string): void => {
+    if (reached.has(ref)) return;
+    reached.add(ref);
+    graph.get(ref)?.forEach(reach);
+  };
+  reach(metadata.component["bom-ref"]);
+  assert.deepEqual(
+    components.map(({ purl }) => purl).filter((purl) => !reached.has(purl)),
+    [],
+    "nothing brings them in",
+  );
+  assert.equal(reached.size, components.length + 1);
   const npm = new Map(
     components.filter(({ purl }) => purl.startsWith("pkg:npm/")).map((one) => [
       `${one.name}@${one.version}`,

@@ -167,6 +167,8 @@ for (const overlay of ["postgres", "sqlite"]) {
         const env = Object.fromEntries(
           container.env.map(({ name, value }) => [name, value]),
         );
+        assert.ok(!("envFrom" in container));
+        assert.ok("VENDORA_API_KEY_FILE" in env);
         const keys = await secretKeys(overlay);
         assertSettings(env, {
           readable: keys.map((key) => `${SECRETS}/${key}`),

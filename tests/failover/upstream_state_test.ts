@@ -86,8 +86,9 @@ Deno.test("breaker states and resting times are reported while they last, withou
         assert.equal(response.status, 200);
         const text = await response.text();
         assert.doesNotMatch(text, /key-a|key-b|127\.0\.0\.1/);
-        const { configuration, ...reply } = JSON.parse(text);
-        readinessReply.parse({ configuration, ...reply });
+        const { configuration, store_schema, ...reply } = JSON.parse(text);
+        readinessReply.parse({ configuration, store_schema, ...reply });
+        assert.equal(store_schema.stored, store_schema.program);
         assert.match(configuration.hash, /^[0-9a-f]{12}$/);
         return reply;
       };

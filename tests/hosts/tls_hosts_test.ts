@@ -21,7 +21,7 @@ const PERMISSIONS = config.tasks.start.split(" ").filter((word) =>
   word.startsWith("--allow-")
 );
 
-Deno.test("signed calls, tokens and keys reach hosts over https; a certificate for another name is refused", async () => {
+Deno.test("signed calls, tokens and keys reach hosts over https; a certificate for another name is refused, and the metrics have the end of each", async () => {
   const right = certificate("right");
   await using aws = awsEmulator({
     identity: KEYS,
@@ -34,6 +34,7 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
   await using google = startHostUpstream(right);
   await using azure = startHostUpstream(right);
   azure.answer(() => Response.json(COMPLETION));
+  await using expired = startHostUpstream(certificate("expired"));
   await using wrong = startHostUpstream(certificate("wrong_name"));
   await using metadata = tokenEndpoints(() =>
     Response.json({ access_token: "vertex-token-text", expires_in: 3600 })
@@ -65,6 +66,11 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
           base_url: azure.url,
           api_key_env: "AZURE_KEY",
         },
+        expired: {
+          kind: "azure_openai",
+          base_url: expired.url,
+          api_key_env: "AZURE_KEY",
+        },
         wrong: {
           kind: "azure_openai",
           base_url: wrong.url,
@@ -76,6 +82,7 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
         google: model("google"),
         azure: model("azure"),
         wrong: model("wrong"),
+        expired: model("expired"),
       },
     }),
   );
@@ -114,6 +121,24 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
   assert.equal(status, 502, text);
   assert.match(text, /could not reach the upstream/);
   assert.equal(wrong.requests.length, 0);
+  assert.equal((await ask("expired"))[0], 502);
+  const metrics = await (await fetch(`${program.url}/metrics`)).text();
+  for (
+    const [{ url }, day] of [
+      [azure, "2125-12-31"],
+      [expired, "2021-01-01"],
+    ] as const
+  ) {
+    assert.match(
+      metrics,
+      new RegExp(
+        `^gateway_certificate_end_timestamp_seconds{peer="upstream",server="${
+          new URL(url).host
+        }"} ${Date.parse(day) / 1000}$`,
+        "m",
+      ),
+    );
+  }
   assert.doesNotMatch(
     program.output(),
     /vertex-token-text|azure-key-text|secret-of-aws/,

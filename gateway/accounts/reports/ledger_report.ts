@@ -19,7 +19,11 @@ import {
   listPage,
   pageLimit,
 } from "../repositories/list_page.ts";
-import { type RepositoryContext } from "../repositories/repository.ts";
+import {
+  readReport,
+  type RepositoryContext,
+} from "../repositories/repository.ts";
+import { textOf } from "../store/store.ts";
 import { recordFrom } from "../rows/record_rows.ts";
 
 /**
@@ -119,4 +123,26 @@ export const CSV_HEAD: string = `${
 /** An entry as a line of CSV (RFC 4180). */
 export function csvLine(entry: LedgerEntry): string {
   return `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`;
+}
+
+/**
+ * Who served the calls of these entries, by the entries' request ids; of those that are not known,
+ * none.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function readVendors(
+  context: RepositoryContext,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await readReport(
+    context,
+    `SELECT request_id, vendor FROM ledger WHERE request_id IN ${
+      context.store.dialect.texts(1)
+    } AND vendor IS NOT NULL`,
+    [JSON.stringify(requestIds)],
+  );
+  return new Map(
+    rows.map((row) => [textOf(row, "request_id"), textOf(row, "vendor")]),
+  );
 }

@@ -64,9 +64,14 @@ import {
   allEntries,
   listLedger,
   rankedLedger,
+  readVendors,
 } from "../reports/ledger_report.ts";
 import type { LedgerQuery } from "../reports/ledger_walk.ts";
 import type { RankedPage, RankedRange } from "../reports/ranked.ts";
+import {
+  type OperatorTokenRepository,
+  operatorTokenRepository,
+} from "./operator_token_repository.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import {
   type SessionRepository,
@@ -105,6 +110,7 @@ export interface Admin {
   readonly webhooks: WebhookRepository;
   /** Administration of account tokens. */
   readonly tokens: TokenRepository;
+  readonly operatorTokens: OperatorTokenRepository;
   readonly signInCodes: SignInCodeRepository;
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
@@ -140,6 +146,10 @@ export interface Admin {
   allLedger(
     query: LedgerQuery,
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** See {@linkcode readVendors}. */
+  vendorsOf(
+    requestIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
   /** Lists accounts with what they spent, in any order. */
   listAccounts(
     query: AccountListQuery,
@@ -200,6 +210,7 @@ export function createAdmin(
     keys: keyRepository(context),
     webhooks: webhookRepository(context),
     tokens: tokenRepository(context),
+    operatorTokens: operatorTokenRepository(context),
     signInCodes: signInCodeRepository(context),
     sessions: sessionRepository(context),
     state: (holder) => credentialState(context, holder),
@@ -219,6 +230,7 @@ export function createAdmin(
     ledger: (query) => listLedger(context, query),
     rankedLedger: (query, range) => rankedLedger(context, query, range),
     allLedger: (query) => allEntries(context, query),
+    vendorsOf: (requestIds) => readVendors(context, requestIds),
     audits: auditReport(context),
     async audit() {
       const startedAtMs = context.now();

@@ -262,7 +262,13 @@ export function alreadyExists(noun: string, id: string): ApiError {
  */
 export async function listById<T extends { readonly id: string }>(
   context: RepositoryContext,
-  table: "accounts" | "audits" | "plans" | "keys" | "account_tokens",
+  table:
+    | "accounts"
+    | "audits"
+    | "plans"
+    | "keys"
+    | "account_tokens"
+    | "operator_tokens",
   page: OrderedPage,
   decode: (row: SqlRow) => T,
 ): Promise<ListPage<T>> {

@@ -6,6 +6,7 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import type { Actor } from "../changes/change.ts";
 import type { CredentialKind } from "../credential_kind.ts";
 import { hashesEqual, keyHash, randomText } from "../key.ts";
+import { OPERATOR_SCOPES, type OperatorScope } from "../operator_scope.ts";
 import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import {
   field,
@@ -29,7 +30,7 @@ import {
 const SESSION = fields({
   id: field(TEXT),
   kind: field(oneOf<CredentialKind>("key", "read", "manage", "operator")),
-  // Id of the key, token, sign-in link, or person of the company's issuer.
+  // Id of the key, token, sign-in link, or person of the company's issuer; see ADMIN_TOKEN_ID.
   subject: field(TEXT),
   // Absent for an operator.
   accountId: field(optional(TEXT)),
@@ -41,7 +42,10 @@ const SESSION = fields({
 });
 
 /** A session's metadata. */
-export interface SessionRecord extends RecordOf<typeof SESSION> {}
+export interface SessionRecord extends RecordOf<typeof SESSION> {
+  /** What the operator token permits; absent: another credential opened the session. */
+  readonly scope?: OperatorScope;
+}
 
 /** Credentials that are settings, not rows of the store. */
 export interface ConfiguredCredentials {
@@ -231,17 +235,23 @@ export function sessionRepository(
     async find(secret, configured, isUse = true) {
       const [row] = await readRows(
         context,
-        "SELECT s.*, COALESCE(k.id, t.id, c.id) AS found, " +
-          "COALESCE(k.revoked_at_ms, t.revoked_at_ms) AS revoked_at_ms, " +
-          "COALESCE(k.expires_at_ms, t.expires_at_ms) AS expires_at_ms " +
+        "SELECT s.*, COALESCE(k.id, t.id, o.id, c.id) AS found, o.scope AS operator_scope, " +
+          "COALESCE(k.revoked_at_ms, t.revoked_at_ms, o.revoked_at_ms) AS revoked_at_ms, " +
+          "COALESCE(k.expires_at_ms, t.expires_at_ms, o.expires_at_ms) AS expires_at_ms " +
           "FROM console_sessions s LEFT JOIN keys k ON k.id = s.subject " +
           "LEFT JOIN account_tokens t ON t.id = s.subject " +
+          "LEFT JOIN operator_tokens o ON o.id = s.subject " +
           "LEFT JOIN accounts c ON c.id = s.account_id AND s.kind <> 'key' " +
           "WHERE s.hash = $1",
         [keyHash(secret)],
       );
       if (row === undefined) return undefined;
-      const session = recordFrom(SESSION, row);
+      const session: SessionRecord = {
+        ...recordFrom(SESSION, row),
+        ...compact({
+          scope: OPERATOR_SCOPES.find((one) => one === row["operator_scope"]),
+        }),
+      };
       const nowMs = context.now();
       if (
         !isLive(session, nowMs) ||
@@ -274,6 +284,17 @@ export function sessionRepository(
   };
 }
 
+/** The subject of sessions that the admin token opened. */
+export const ADMIN_TOKEN_ID = "operator";
+
+/** What the session of an operator permits: that of a token at most what the token does. */
+export function operatorScopeOf(
+  { subject, scope }: SessionRecord,
+): OperatorScope {
+  return scope ??
+    (subject === ADMIN_TOKEN_ID || isPerson(subject) ? "administer" : "read");
+}
+
 /** Who makes a change in a session. The admin token has no id. */
 export function actorOf(
   { id, kind, subject }: SessionRecord,
@@ -281,7 +302,7 @@ export function actorOf(
   return {
     kind,
     session: id,
-    ...(kind === "operator" && !isPerson(subject) ? {} : { id: subject }),
+    ...(subject === ADMIN_TOKEN_ID ? {} : { id: subject }),
   };
 }
 

@@ -2,7 +2,6 @@
  * Administration of account tokens: they look at an account and, with the scope `manage`, manage
  * its keys. A token cannot call models. Its text is returned once, when it is issued.
  */
-import { invalidField } from "../../../translate/model/error.ts";
 import type { Holder } from "../credential_kind.ts";
 import {
   field,
@@ -14,28 +13,24 @@ import {
   TEXT,
   TIME,
 } from "../field.ts";
-import { isWellFormed, keyHash, keyHint, newCredential } from "../key.ts";
-import {
-  insertRow,
-  recordFrom,
-  rowOf,
-  updateRow,
-} from "../rows/record_rows.ts";
+import { recordFrom, rowOf } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
 import { type ListPage, type PageRequest } from "./list_page.ts";
 import {
-  type Changed,
   type IdempotencyKey,
   listById,
-  newId,
   notFound,
-  readRows,
   recordChange,
   type RepositoryContext,
-  writeOnce,
-  writeUse,
 } from "./repository.ts";
+import {
+  type Issued,
+  issueToken,
+  KEPT_MS,
+  revokeToken,
+  verifyToken,
+} from "./token_table.ts";
 
 const SCOPE = oneOf("read", "manage");
 
@@ -72,12 +67,7 @@ export interface TokenRecord extends RecordOf<typeof TOKEN> {}
 
 type TokenRequest = SettingsOf<typeof TOKEN>;
 
-export interface IssuedToken {
-  /** The token's metadata. */
-  readonly record: TokenRecord;
-  /** The token itself; absent when a request is repeated with its idempotency key. */
-  readonly text?: string;
-}
+export type IssuedToken = Issued<TokenRecord>;
 
 /** Issues, verifies, revokes and lists account tokens. */
 export interface TokenRepository {
@@ -113,97 +103,42 @@ export interface TokenRepository {
   ): Promise<ListPage<TokenRecord>>;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const DEFAULT_AGE_MS = 90 * DAY_MS;
-const MAX_AGE_MS = 366 * DAY_MS;
-const MINUTE_MS = 60_000;
-/** How long a token that has ended stays in the list. */
-const KEPT_MS = 90 * DAY_MS;
+const TOKENS: Parameters<typeof verifyToken<TokenRecord>>[1] = {
+  name: "account_tokens",
+  prefix: "at",
+  noun: "token",
+  idPrefix: "token",
+  decode: (row) => recordFrom(TOKEN, row),
+  encode: (record) => rowOf(TOKEN, record),
+  change: (action, before, after) => recordChange(TOKEN, action, before, after),
+};
 
 export function tokenRepository(context: RepositoryContext): TokenRepository {
   return {
-    async issue(request, idempotencyKey) {
-      const nowMs = context.now();
-      const expiresAtMs = request.expiresAtMs ?? nowMs + DEFAULT_AGE_MS;
-      if (expiresAtMs <= nowMs || expiresAtMs > nowMs + MAX_AGE_MS) {
-        throw invalidField(
-          "expires_at",
-          "must be in the future, and at most a year from now",
-        );
-      }
-      return await writeOnce(
-        context,
-        async (sql): Promise<Changed<IssuedToken>> => {
+    issue: (request, idempotencyKey) =>
+      issueToken<TokenRecord>(context, TOKENS, {
+        expiresAtMs: request.expiresAtMs,
+        idempotencyKey,
+        async prepare(sql, nowMs) {
           await requireAccount(sql, request.accountId);
-          const text = newCredential("at");
-          const record: TokenRecord = {
-            name: "",
-            scope: "read",
-            ...request,
-            expiresAtMs,
-            id: newId("token", nowMs),
-            hint: keyHint(text),
-            createdAtMs: nowMs,
-          };
           await sql.all(
             "DELETE FROM account_tokens WHERE account_id = $1 AND (revoked_at_ms < $2 OR expires_at_ms < $2)",
             [request.accountId, nowMs - KEPT_MS],
           );
-          await insertRow(sql, "account_tokens", {
-            ...rowOf(TOKEN, record),
-            hash: keyHash(text),
-          });
-          const change = recordChange(TOKEN, "token.issue", undefined, record);
-          return { reply: { record, text }, changes: [change] };
         },
-        idempotencyKey,
-        ({ record }) => ({ record }),
-      );
-    },
+        make: (base) => ({ name: "", scope: "read", ...request, ...base }),
+      }),
     async verify(text) {
-      if (!isWellFormed(text, "at")) return undefined;
-      const [row] = await readRows(
-        context,
-        "SELECT * FROM account_tokens WHERE hash = $1",
-        [keyHash(text)],
-      );
-      if (row === undefined) return undefined;
-      const token = recordFrom(TOKEN, row);
-      const nowMs = context.now();
-      if (token.revokedAtMs !== undefined || token.expiresAtMs <= nowMs) {
-        return undefined;
-      }
-      if ((token.lastUsedAtMs ?? 0) + MINUTE_MS <= nowMs) {
-        await writeUse(
-          context,
-          "UPDATE account_tokens SET last_used_at_ms = $2 WHERE id = $1",
-          [token.id, nowMs],
-        );
-      }
-      return { kind: token.scope, id: token.id, accountId: token.accountId };
+      const token = await verifyToken(context, TOKENS, text);
+      return token &&
+        { kind: token.scope, id: token.id, accountId: token.accountId };
     },
     revoke: (id, idempotencyKey, accountId) =>
-      writeOnce(context, async (sql) => {
-        const [row] = await sql.all(
-          "SELECT * FROM account_tokens WHERE id = $1",
-          [id],
-        );
-        const token = row === undefined ? undefined : recordFrom(TOKEN, row);
-        if (
-          token === undefined ||
-          (accountId !== undefined && token.accountId !== accountId)
-        ) throw notFound("token", id);
-        if (token.revokedAtMs !== undefined) {
-          return { reply: token, changes: [] };
-        }
-        const revokedAtMs = context.now();
-        await updateRow(sql, "account_tokens", id, {
-          revoked_at_ms: revokedAtMs,
-        });
-        const revoked = { ...token, revokedAtMs };
-        const change = recordChange(TOKEN, "token.revoke", token, revoked);
-        return { reply: revoked, changes: [change] };
-      }, idempotencyKey),
+      revokeToken(context, TOKENS, id, {
+        idempotencyKey,
+        isOwn: (token) =>
+          accountId === undefined || token.accountId === accountId,
+      }),
     list: (page = {}) =>
       listById(
         context,

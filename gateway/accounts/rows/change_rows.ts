@@ -93,6 +93,8 @@ async function nameOf(sql: Sql, { id, session }: Actor): Promise<
   }
   const table = id.startsWith("token_")
     ? "account_tokens"
+    : id.startsWith("optoken_")
+    ? "operator_tokens"
     : id.startsWith("key_")
     ? "keys"
     : undefined;

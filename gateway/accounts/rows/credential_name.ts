@@ -2,6 +2,7 @@ import { type Sql, textOrUndefined } from "../store/store.ts";
 
 const TABLES: Readonly<Record<string, string>> = {
   token: "account_tokens",
+  optoken: "operator_tokens",
   key: "keys",
   link: "sign_in_codes",
 };

@@ -39,7 +39,11 @@ export type NewEntry =
 
 const { seq: _, ...WRITTEN } = LEDGER_ENTRY;
 
-const INTO = insertStatement("ledger", columnsOf(WRITTEN));
+/** The vendor is no field of an entry: an account does not see who serves its calls. */
+const INTO = insertStatement("ledger", {
+  ...columnsOf(WRITTEN),
+  vendor: "TEXT",
+});
 
 /** How the calls ended, by the ids that already have an entry. */
 export async function knownEntries(
@@ -142,6 +146,7 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
+    vendor: charge.vendor ?? null,
     ...(charge.lines && { lines: JSON.stringify(charge.lines) }),
   };
   if (entry.type === "charge") return row;

@@ -1,65 +1,59 @@
 /**
  * Brings a store's tables to this version of the program.
  */
-import {
-  LEAST_WRITER,
-  type Migration,
-  MIGRATIONS,
-  WRITERS_SINCE,
-} from "./migrations.ts";
+import { type Migration, MIGRATIONS, WRITERS_SINCE } from "./migrations.ts";
 import { intOf, type Sql, type Store } from "./store.ts";
 
-/** A newer version of the program wrote the store. */
+/** A newer version of the program changed the store so that this one must not use it. */
 export class NewerStoreError extends Error {
   override name = "NewerStoreError";
 
-  constructor(version: number, supported: number) {
+  constructor(version: number, oldest: number, supported: number) {
     super(
-      `a newer version of this program wrote it (its schema version is ${version}, this program supports ${supported})`,
+      `a newer version of this program wrote it (its schema version is ${version} and needs programs of ${oldest} or later, this one is of ${supported})`,
     );
   }
 }
 
 /**
  * Applies the missing migrations in one write: a process that dies in it leaves no partial change,
- * and of two processes that start at once one waits for the other. Programs older than
- * `leastWriter` that still run cannot write any more.
+ * and of two processes that start at once one waits for the other. A store of a newer version stays
+ * as it is.
  *
- * @throws {NewerStoreError} if a newer version of the program wrote the store
+ * @throws {NewerStoreError} if a newer version left nothing that this program can work with
  */
 export async function migrate(
   store: Store,
   migrations: readonly Migration[] = MIGRATIONS,
-  leastWriter: number = LEAST_WRITER,
 ): Promise<void> {
   // An upgrade runs beside no other write. A start without one must hold up none.
-  if (await isUpToDate(store, migrations)) return writeAs(store, migrations);
-  const hasWriters = migrations.length >= WRITERS_SINCE;
-  await store.write(async (sql) => {
-    await sql.all(
-      "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
-    );
-    const version = await versionOf(sql);
-    if (version > migrations.length) {
-      throw new NewerStoreError(version, migrations.length);
-    }
-    for (const [index, steps] of migrations.entries()) {
-      if (index < version) continue;
-      for (const step of steps) {
-        await sql.all(inDialect(step, store.dialect.name));
-      }
-      await sql.all("INSERT INTO migrations (version) VALUES ($1)", [
-        index + 1,
-      ]);
-    }
-    if (hasWriters) {
+  if (!await isUpToDate(store, migrations)) {
+    await store.write(async (sql) => {
       await sql.all(
-        "UPDATE writers SET least_version = $1 WHERE least_version < $1",
-        [leastWriter],
+        "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
       );
-    }
-  }, "alone");
+      const version = await schemaVersion(sql);
+      for (const [index, steps] of migrations.entries()) {
+        if (index < version) continue;
+        for (const step of steps) {
+          await sql.all(inDialect(step, store.dialect.name));
+        }
+        await sql.all("INSERT INTO migrations (version) VALUES ($1)", [
+          index + 1,
+        ]);
+      }
+    }, "alone");
+  }
+  await assertWorks({ all: store.read }, migrations.length);
   writeAs(store, migrations);
+}
+
+async function assertWorks(sql: Sql, supported: number): Promise<void> {
+  const version = await schemaVersion(sql);
+  if (version <= supported) return;
+  const [row] = await sql.all("SELECT least_version FROM writers");
+  const oldest = row === undefined ? version : intOf(row, "least_version");
+  if (oldest > supported) throw new NewerStoreError(version, oldest, supported);
 }
 
 /** A newer program can then stop the writes of this one. */
@@ -76,21 +70,23 @@ export async function isUpToDate(
   migrations: readonly Migration[],
 ): Promise<boolean> {
   try {
-    return await versionOf({ all: store.read }) === migrations.length;
+    return await schemaVersion({ all: store.read }) >= migrations.length;
   } catch {
     // A new store has no tables; the write reports what else is wrong.
     return false;
   }
 }
 
-async function versionOf(sql: Sql): Promise<number> {
+/** The number of migrations that a store has; of a newer program's, more than this one knows. */
+export async function schemaVersion(sql: Pick<Sql, "all">): Promise<number> {
   const [row] = await sql.all(
     "SELECT COALESCE(MAX(version), 0) AS version FROM migrations",
   );
   return row === undefined ? 0 : intOf(row, "version");
 }
 
-function inDialect(text: string, name: "sqlite" | "postgres"): string {
+/** A statement of a migration as a kind of store takes it. */
+export function inDialect(text: string, name: "sqlite" | "postgres"): string {
   if (name === "sqlite") {
     return text.replace("{strict}", "STRICT")
       .replace("{bytewise}", "")

@@ -6,9 +6,19 @@
  */
 /**
  * One migration: SQL statements in which INTEGER means 64 bits, and `{serial}`, `{strict}`
- * and `{rowless}` are replaced by the dialect's own syntax.
+ * and `{rowless}` are replaced by the dialect's own syntax. Programs of the version before go on
+ * working beside it, so it only adds; one that takes away states it with {@linkcode worksSince}.
  */
 export type Migration = readonly string[];
+
+/**
+ * The step of a migration that takes away or changes what older programs use: the schema version of
+ * the oldest program that works with the tables from now on, at most the one before. First a version
+ * adds what is to come and no longer needs the old; the next one takes the old away.
+ */
+export function worksSince(version: number): string {
+  return `UPDATE writers SET least_version = ${version} WHERE least_version < ${version}`;
+}
 
 const ROLL_UP_COLUMNS = `account_id TEXT NOT NULL,
       key_id TEXT NOT NULL,
@@ -547,12 +557,13 @@ export const MIGRATIONS: readonly Migration[] = [
     // Programs of versions that do not look at `writers` know the open calls by another name, so
     // that their writes fail.
     `ALTER TABLE reservations RENAME TO open_calls`,
-    // Programs with an older schema than this must not write: see LEAST_WRITER.
+    // Programs with an older schema than this neither start nor write: see worksSince().
     `CREATE TABLE writers (
       id INTEGER PRIMARY KEY CHECK (id = 1),
       least_version INTEGER NOT NULL
     ) {strict}`,
     `INSERT INTO writers (id, least_version) VALUES (1, 0)`,
+    worksSince(20),
   ],
   [
     // Calls by day and hour of their arrival, as call_minutes, of each key and model; with an empty
@@ -593,6 +604,24 @@ export const MIGRATIONS: readonly Migration[] = [
       PRIMARY KEY (reply, part)
     ) {strict}`,
   ],
+  [
+    // Of each operator token only a hash is stored. scope: see operator_scope.ts.
+    `CREATE TABLE operator_tokens (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      scope TEXT NOT NULL,
+      hint TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER
+    ) {strict}`,
+  ],
+  [
+    // Who served the call of a charge; NULL: not known, or no vendor.
+    `ALTER TABLE ledger ADD COLUMN vendor TEXT`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */
@@ -600,10 +629,3 @@ export const WRITERS_SINCE: number = 1 +
   MIGRATIONS.findIndex((steps) =>
     steps.some((step) => step.startsWith("CREATE TABLE writers"))
   );
-
-/**
- * The oldest schema version whose programs may write to a store of this one. A process that was
- * started before an upgrade goes on only if its version is at least this. Raise it to the number of
- * a migration when programs that do not know the migration would write wrong sums.
- */
-export const LEAST_WRITER: number = WRITERS_SINCE;

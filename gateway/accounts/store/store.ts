@@ -4,6 +4,7 @@
  * tables are in `migrations.ts`.
  */
 
+import type { CertificateEnds } from "../../certificate_ends.ts";
 import type { SecretSeal } from "./secret_seal.ts";
 import type { StoreClock } from "./store_clock.ts";
 
@@ -203,6 +204,8 @@ export interface Store extends AsyncDisposable {
    * the store so that this one would write wrong sums.
    */
   writeAs(schemaVersion: number): void;
+  /** When the certificates of its servers end; absent where nothing is connected. */
+  readonly certificateEnds?: CertificateEnds;
   /** The replica from which {@linkcode Store.report} reads; absent: it reads from the store. */
   readonly replica?: Replica;
   /**

@@ -34,6 +34,8 @@ export interface Candidate {
   readonly model: Model;
   /** `vendor/model`, for log and metrics. */
   readonly name: string;
+  /** As the configuration names it. */
+  readonly vendor: string;
   /** The vendor's own id of the model. */
   readonly upstreamModel: string;
   /** How requests are changed for the host. */
@@ -252,6 +254,7 @@ function candidate(
   return [{
     model,
     name: nameOf(row),
+    vendor: row.vendor,
     upstreamModel: row.upstreamModel,
     host: {
       betas: row.betas,

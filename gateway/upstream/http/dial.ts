@@ -3,6 +3,7 @@
  * checks the certificate against the name. An aborted attempt ends at once in every phase.
  */
 import { lookup } from "node:dns/promises";
+import { CertificateEnds } from "../../certificate_ends.ts";
 import { isLinkLocal } from "../../link_local.ts";
 import { TlsHandshakes } from "./tls_handshakes.ts";
 
@@ -60,10 +61,13 @@ export type Dial = (target: DialTarget) => Promise<Conn>;
 
 /**
  * Returns a function that opens connections. It throws the signal's reason if that was aborted,
- * otherwise the system's or the TLS error.
+ * otherwise the system's or the TLS error. `ends` receives the certificates.
  */
-export function dialer(resolve: Resolve = resolveBySystem): Dial {
-  const handshakes = new TlsHandshakes();
+export function dialer(
+  resolve: Resolve = resolveBySystem,
+  ends: CertificateEnds = new CertificateEnds(),
+): Dial {
+  const handshakes = new TlsHandshakes(ends);
   return async (target) =>
     target.isTls
       ? await resumeTls(handshakes, target) ??

@@ -12,6 +12,7 @@ import Agent from "undici/lib/dispatcher/agent.js";
 import Client from "undici/lib/dispatcher/client.js";
 // @ts-types="./undici/pool.d.ts"
 import Pool from "undici/lib/dispatcher/pool.js";
+import type { CertificateEnds } from "../../certificate_ends.ts";
 import { ConnSocket } from "./conn_socket.ts";
 import { type Dial, dialer, type Resolve } from "./dial.ts";
 import { StrayBytes } from "./stray_bytes.ts";
@@ -30,8 +31,12 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 }
 
 /** Creates an agent that keeps idle connections for `keepAliveMs`. */
-export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
-  const dial = dialer(resolve);
+export function dialingAgent(
+  keepAliveMs: number,
+  ends: CertificateEnds,
+  resolve?: Resolve,
+): Agent {
+  const dial = dialer(resolve, ends);
   const events = new SystemEvents();
   // Outlive the pools: undici drops a pool whose last connection was closed.
   const known = new Map<string, StrayBytes>();

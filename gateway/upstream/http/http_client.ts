@@ -8,6 +8,7 @@
 import type { Agent, Dispatcher } from "undici";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { Timers } from "../../timers.ts";
+import { CertificateEnds } from "../../certificate_ends.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { callError } from "./call_error.ts";
 import { NothingSentError } from "./conn_socket.ts";
@@ -57,6 +58,8 @@ export interface UpstreamClient {
   call(call: UpstreamCall): Promise<UpstreamResponse>;
   /** The connections to all upstreams: how many are open, and how many of them carry a call. */
   connections(): { readonly open: number; readonly busy: number };
+  /** When the certificates of upstreams end. */
+  readonly certificateEnds: CertificateEnds;
   /** Closes every connection. */
   close(): Promise<void>;
 }
@@ -77,8 +80,10 @@ export function upstreamClient(
   timers: Timers,
   resolve?: Resolve,
 ): UpstreamClient {
-  const agent = dialingAgent(KEEP_ALIVE_MS, resolve);
+  const certificateEnds = new CertificateEnds();
+  const agent = dialingAgent(KEEP_ALIVE_MS, certificateEnds, resolve);
   return {
+    certificateEnds,
     call: (call) =>
       dispatch(
         agent,

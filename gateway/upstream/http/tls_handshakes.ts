@@ -5,6 +5,11 @@
  * upstream continue them instead of opening more connections.
  */
 
+import {
+  type CertificateEnds,
+  peerCertificateEnd,
+} from "../../certificate_ends.ts";
+
 /** The upstream of a handshake. */
 interface HandshakeTarget {
   /** The name that the certificate is checked against. */
@@ -29,7 +34,12 @@ interface Handshake {
 
 /** The unfinished handshakes of one HTTP client. */
 export class TlsHandshakes {
+  readonly #ends: CertificateEnds;
   readonly #abandoned = new Map<string, Set<Handshake>>();
+
+  constructor(ends: CertificateEnds) {
+    this.#ends = ends;
+  }
 
   /**
    * Performs a handshake over a new connection, which it takes over.
@@ -103,6 +113,9 @@ export class TlsHandshakes {
     failure?: Error,
   ): void {
     const { conn, onEnd } = handshake;
+    if (failure === undefined) {
+      this.#ends.note(keyOf(target), peerCertificateEnd(conn));
+    } else this.#ends.noteFailure(keyOf(target), failure);
     if (failure !== undefined || onEnd === undefined) conn.close();
     if (onEnd !== undefined) return onEnd(failure);
     const key = keyOf(target);

@@ -1,4 +1,4 @@
-/** The button that revokes an account token, in the lists of both consoles. */
+/** The button that revokes a token, in the lists of both consoles. */
 import type { TokenRecord } from "../../../gateway/accounts/repositories/token_repository.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { JSX } from "../jsx.d.ts";
@@ -8,7 +8,10 @@ import { AskFirst } from "./ask_first.tsx";
 /** Nothing where the token has ended. `field`: the name by which the form has the token's id. */
 export function RevokeToken({ visit, token, nowMs, action, field }: {
   readonly visit: Visit;
-  readonly token: TokenRecord;
+  readonly token: Pick<
+    TokenRecord,
+    "id" | "hint" | "revokedAtMs" | "expiresAtMs"
+  >;
   readonly nowMs: number;
   readonly action: string;
   readonly field: string;

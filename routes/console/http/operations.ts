@@ -3,7 +3,14 @@
  * do, a program can.
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import { actorOf } from "../../../gateway/accounts/repositories/session_repository.ts";
+import {
+  requireScope,
+  scopeOf,
+} from "../../../gateway/accounts/operator_scope.ts";
+import {
+  actorOf,
+  operatorScopeOf,
+} from "../../../gateway/accounts/repositories/session_repository.ts";
 import { ADMIN_OPERATIONS } from "../../../gateway/admin/mod.ts";
 import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import { ACCOUNT_OPERATIONS } from "../../../gateway/console/account_operation.ts";
@@ -48,9 +55,9 @@ export function runAccountOperation(
 /**
  * Runs an operation of the admin API.
  *
- * @throws {ApiError} from the operation
+ * @throws {ApiError} from the operation; `permission` where the visitor's token does not permit it
  */
-export function runAdminOperation(
+export async function runAdminOperation(
   context: RouteContext,
   visit: Visit,
   operationId: string,
@@ -59,6 +66,10 @@ export function runAdminOperation(
   if (visit.session.kind !== "operator") {
     throw new Error("an admin operation needs an operator's session");
   }
-  return operationOf(ADMIN_OPERATIONS, operationId)
-    .run(administrationOf(context, visit), input);
+  const operation = operationOf(ADMIN_OPERATIONS, operationId);
+  requireScope(
+    operatorScopeOf(visit.session),
+    scopeOf(operationId, operation.method),
+  );
+  return await operation.run(administrationOf(context, visit), input);
 }

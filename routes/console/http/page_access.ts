@@ -3,6 +3,8 @@
  * page passes here; there is no other way to one.
  */
 import { requirePermission } from "../../../gateway/accounts/credential_kind.ts";
+import { requireScope } from "../../../gateway/accounts/operator_scope.ts";
+import { operatorScopeOf } from "../../../gateway/accounts/repositories/session_repository.ts";
 import { hashesEqual } from "../../../gateway/accounts/key.ts";
 import type { Area, Console } from "../../../gateway/console/console.ts";
 import {
@@ -103,6 +105,10 @@ async function prepareHandler(
       inFrame(
         withInput(visit, context),
         async () => {
+          requireScope(
+            operatorScopeOf(visit.session),
+            route.scope ?? (route.method === "GET" ? "read" : "administer"),
+          );
           requireKnownQuery(route, context.query);
           return await held(await route.handle(context, visit));
         },

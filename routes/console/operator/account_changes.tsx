@@ -49,7 +49,7 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
       visit,
       recordBody(CHANGEABLE, visit.form, { before }),
     );
-  }, { again: changePage }),
+  }, { scope: "billing", again: changePage }),
   operatorPageRoute(
     "POST",
     `${NAV}/status/:id`,
@@ -62,19 +62,21 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
         back: pathOf(context),
       }),
     ),
-    { again: accountPage },
+    { scope: "billing", again: accountPage },
   ),
   operatorPageRoute(
     "POST",
     `${NAV}/top-up/:id`,
     askingFirst(topUp, topUpQuestion),
-    { again: accountPage },
+    { scope: "billing", again: accountPage },
   ),
   operatorPageRoute("POST", `${NAV}/link/:id`, makeLink, {
+    scope: "keys",
     again: accountPage,
   }),
   operatorPageRoute("GET", `${NAV}/token/:id`, tokenPage),
   operatorPageRoute("POST", `${NAV}/token/:id`, makeToken, {
+    scope: "keys",
     again: tokenPage,
   }),
   operatorPageRoute(
@@ -96,13 +98,18 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
         back: pathOf(context),
       }),
     ),
+    { scope: "keys" },
   ),
   operatorPageRoute("GET", `${NAV}/revoke-keys/:id`, revokeKeysPage),
   operatorPageRoute("POST", `${NAV}/revoke-keys/:id`, revokeKeys, {
+    scope: "keys",
     again: revokeKeysPage,
   }),
   operatorPageRoute("GET", `${NAV}/key/:id`, keyFormPage),
-  operatorPageRoute("POST", `${NAV}/key/:id`, makeKey, { again: keyFormPage }),
+  operatorPageRoute("POST", `${NAV}/key/:id`, makeKey, {
+    scope: "keys",
+    again: keyFormPage,
+  }),
 ];
 
 function idOf({ parameters }: RouteContext): string {

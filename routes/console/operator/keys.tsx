@@ -61,7 +61,7 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
     } as const;
     return [
       { ...route, method: "GET", handle: show },
-      { ...route, method: "POST", handle: send, again: show },
+      { ...route, method: "POST", scope: "keys", handle: send, again: show },
     ];
   }),
   operatorPageRoute("GET", `${NAV}/:id`, async (context, visit) =>

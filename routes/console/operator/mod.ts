@@ -24,6 +24,7 @@ import { CHANGES_PAGES } from "./changes.ts";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
+import { OPERATORS_PAGES } from "./operators.tsx";
 import { noticeCount } from "./notice_count.ts";
 import { NOTICES_PAGE } from "./notices.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
@@ -60,7 +61,9 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     (context, visit) => callsPage(context, visit, {}, BASE),
   ),
   file("calls", CALL_FILTERS, (context) => callsFile(context, {})),
-  operatorPageRoute("POST", `${BASE}/search`, searchedPage),
+  operatorPageRoute("POST", `${BASE}/search`, searchedPage, {
+    scope: "read",
+  }),
   operatorPageRoute(
     "GET",
     `${BASE}/find`,
@@ -155,6 +158,7 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_KEYS_PAGES,
   ...RECONCILE_PAGES,
   ...WEBHOOKS_PAGES,
+  ...OPERATORS_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
   SETTINGS_PAGE,

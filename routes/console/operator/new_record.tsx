@@ -2,6 +2,7 @@
  * The form that creates a record, such as an account or a plan.
  */
 import type { JSX } from "../jsx.d.ts";
+import { scopeOf } from "../../../gateway/accounts/operator_scope.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
@@ -55,6 +56,6 @@ export function newRecordPages(
         operationInput(visit, body(visit.form)),
       );
       return seeOther(created(String(id)));
-    }, { again: form }),
+    }, { scope: scopeOf(operationId, "POST"), again: form }),
   ];
 }

@@ -63,7 +63,10 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     created: () => NAV,
   }),
   operatorPageRoute("GET", `${NAV}/:id`, changePage),
-  operatorPageRoute("POST", `${NAV}/:id`, change, { again: changePage }),
+  operatorPageRoute("POST", `${NAV}/:id`, change, {
+    scope: "billing",
+    again: changePage,
+  }),
 ];
 
 async function change(context: RouteContext, visit: Visit): Promise<HttpReply> {

@@ -39,7 +39,10 @@ export const RECONCILE_PAGES: readonly OperatorPageRoute[] = [
       reconcilePage(context, visit, <Form context={context} visit={visit} />),
     { query: ["vendor", "from", "to"] },
   ),
-  operatorPageRoute("POST", PATH, resultPage, { maxFileBytes: MAX_FILE_BYTES }),
+  operatorPageRoute("POST", PATH, resultPage, {
+    scope: "read",
+    maxFileBytes: MAX_FILE_BYTES,
+  }),
 ];
 
 function reconcilePage(
@@ -78,12 +81,13 @@ function Form(
       <label>
         File
         <small>
-          CSV or TSV with a day, a model, and tokens or an amount; also FOCUS
+          CSV or TSV with a day, a model, and tokens or an amount; also FOCUS,
+          and JSON of a vendor's cost or usage API
         </small>
         <input
           type="file"
           name="file"
-          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
+          accept=".csv,.tsv,.txt,.json,application/json,text/csv,text/tab-separated-values"
         />
       </label>
       <label>

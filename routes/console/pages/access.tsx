@@ -317,7 +317,10 @@ function EndSession(
 
 /** Whether a token opens anything, and until when. */
 export function TokenState(
-  { item, nowMs }: { readonly item: TokenRecord; readonly nowMs: number },
+  { item, nowMs }: {
+    readonly item: Pick<TokenRecord, "revokedAtMs" | "expiresAtMs">;
+    readonly nowMs: number;
+  },
 ): JSX.Element {
   if (item.revokedAtMs !== undefined) {
     return <span class="tag bad">revoked</span>;

@@ -11,11 +11,13 @@ import {
 } from "../../../gateway/accounts/records.ts";
 import {
   exportLedger,
+  exportOwnLedger,
   LEDGER_FILTERS,
   ledgerFilters,
 } from "../../../gateway/admin/ledger.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
@@ -302,6 +304,13 @@ const COLUMNS: readonly string[] = [
   "key_name",
 ];
 
+/** The filters of an account's own lines. */
+function ownFilters(
+  { account: _, ...filters }: JsonObject,
+): JsonObject {
+  return filters;
+}
+
 /** Every line of the filters as a file; without an account in `fixed` with their names. */
 export function ledgerCsv(
   admin: RouteContext["gateway"]["admin"],
@@ -309,13 +318,19 @@ export function ledgerCsv(
   fixed: Readonly<Record<string, string>>,
 ): Promise<HttpReply> {
   const filters = { ...filterFields(query, LEDGER_FILTERS), ...fixed };
+  const ownAccount = fixed["account"];
   if (query.get("format") === "focus") {
     return csvReply(
       "ledger-focus",
-      exportLedger(admin, { ...filters, format: "focus" }).text,
+      ownAccount === undefined
+        ? exportLedger(admin, { ...filters, format: "focus" }).text
+        : exportOwnLedger(admin, ownAccount, {
+          ...ownFilters(filters),
+          format: "focus",
+        }).text,
     );
   }
-  const hasAccounts = fixed["account"] === undefined;
+  const hasAccounts = ownAccount === undefined;
   return csvReply(
     "ledger",
     csvOf(

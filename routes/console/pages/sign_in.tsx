@@ -61,6 +61,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     "POST",
     "/console/operator/sign-out",
     (context, visit) => signOut(context, visit, "operator"),
+    { scope: "read" },
   ),
   {
     access: "page",

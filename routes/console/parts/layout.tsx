@@ -10,6 +10,7 @@ import {
   type Permission,
 } from "../../../gateway/accounts/credential_kind.ts";
 import { sessionText } from "./session_text.ts";
+import { operatorScopeOf } from "../../../gateway/accounts/repositories/session_repository.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type {
   HeaderFields,
@@ -77,6 +78,7 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   ["Keys", "keys", "k"],
   ["Ledger", "ledger", "l"],
   ["Webhooks", "webhooks", "w"],
+  ["Operators", "operators", "t"],
   ["Changes", "changes", "e"],
   ["Settings", "settings", "s"],
 ] as const).map(([name, path, key]) => ({
@@ -167,7 +169,7 @@ export function page(
                 </>
               )}
               {kind === "operator"
-                ? "all accounts"
+                ? `all accounts, ${operatorScopeOf(visit.session)}`
                 : `with ${sessionText(visit.session)}`}
             </span>
             <div>

@@ -54,6 +54,15 @@ async function withWebhook({ gateway, account }: World): Promise<string> {
   return account;
 }
 
+const OPERATOR = { name: "robot", scope: "keys" } as const;
+
+async function ofOperatorToken({ gateway }: World): Promise<string> {
+  const { record } = await gateway.accounts.admin.operatorTokens.issue(
+    OPERATOR,
+  );
+  return record.id;
+}
+
 async function otherSession({ gateway, token }: World): Promise<
   Record<string, string>
 > {
@@ -183,6 +192,22 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /admin/v1/keys": records("key.issue", { body: ofAccount }),
   "POST /admin/v1/tokens/:id/revoke": records("token.revoke", { id: ofToken }),
   "POST /admin/v1/tokens": records("token.issue", { body: ofAccount }),
+  "POST /admin/v1/operator-tokens": records("operator_token.issue", {
+    body: () => OPERATOR,
+  }),
+  "POST /admin/v1/operator-tokens/:id/revoke": records(
+    "operator_token.revoke",
+    { id: ofOperatorToken },
+  ),
+  "POST /console/operator/operators/new": records("operator_token.issue", {
+    body: () => ({ ...OPERATOR, expires_at: "" }),
+  }),
+  "POST /console/operator/operators/revoke": records("operator_token.revoke", {
+    body: async (world) => ({
+      id: await ofOperatorToken(world),
+      confirmed: "yes",
+    }),
+  }),
   "POST /admin/v1/sign-in-links": records("sign_in_link.create", {
     body: ofAccount,
   }),

@@ -18,6 +18,14 @@ const FILES: readonly (readonly [head: string, line: string])[] = [
     "BilledCost,BillingCurrency,ChargePeriodStart,SkuId,ConsumedQuantity,ConsumedUnit",
     "0.5,USD,2026-11-01T00:00:00Z,vendora-opus-4-8,100,Tokens",
   ],
+  [
+    "line_item_usage_start_date,line_item_usage_type,line_item_usage_amount,pricing_unit,line_item_unblended_cost",
+    "2026-11-01T00:00:00Z,USE1-Claude4.8Opus-input-tokens,1.5,1K tokens,0.5",
+  ],
+  [
+    '{"data":[],"has_more":true}',
+    '{"data":[{"start_time":1793491200,"results":[{"amount":{"value":0.5,"currency":"usd"},"line_item":"vendora-opus-4-8, input"}]}]}',
+  ],
   ["model\ttimestamp\tcost", "vendora-opus-4-8\t2026-11-01T10:00:00Z\t2"],
   ['"day","model","cost"', '"2026-11-01","vendora-opus-4-8","0"'],
 ];

@@ -54,6 +54,8 @@ export interface PoolConfig extends ClientConfig {
 export class Client {
   /** Creates an unconnected client. */
   constructor(config?: ClientConfig | string);
+  readonly host: string;
+  readonly port: number;
   /** The protocol layer. */
   readonly connection: {
     /** The socket, or TLS on top of it. */
@@ -112,6 +114,8 @@ export class Pool {
 export class DatabaseError extends Error {
   /** SQLSTATE. */
   readonly code: string | undefined;
+  /** The function of the server's source that reported it. */
+  readonly routine: string | undefined;
 }
 
 /** The module's default export. */

@@ -14,6 +14,7 @@
  * so a transaction-mode pooler may be in between.
  */
 import { createHash } from "node:crypto";
+import { CertificateEnds } from "../../../certificate_ends.ts";
 import { postgresAddress } from "./postgres_address.ts";
 import {
   openPostgresPool,
@@ -108,12 +109,19 @@ export function openPostgresStore(
 ): Store {
   const { deadlineMs = 5000, reportMs = REPORT_MS } = options;
   const address = postgresAddress(url);
-  const pool = openPostgresPool(address, deadlineMs, MAX_CONNECTIONS);
+  const certificateEnds = new CertificateEnds();
+  const pool = openPostgresPool(
+    address,
+    deadlineMs,
+    MAX_CONNECTIONS,
+    certificateEnds,
+  );
   // The server ends a statement before its connection is given up.
   const reportPool = openPostgresPool(
     options.readUrl === undefined ? address : postgresAddress(options.readUrl),
     reportMs + deadlineMs,
     MAX_REPORTS,
+    certificateEnds,
   );
   // SET LOCAL, so that a pooler does not pass the settings on to another session.
   const beginWithin = (
@@ -252,6 +260,7 @@ export function openPostgresStore(
     dialect: DIALECT,
     ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
     maxStalenessMs: MAX_STALENESS_MS,
+    certificateEnds,
     leases: counterLeases(
       read,
       options.leaseMs ?? 10_000,

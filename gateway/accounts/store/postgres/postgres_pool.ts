@@ -7,8 +7,10 @@
 import { compact } from "../../../../translate/bytes/compact.ts";
 import { createHash } from "node:crypto";
 import process from "node:process";
+import { TLSSocket } from "node:tls";
 // @ts-types="./pg_driver.d.ts"
 import pg from "pg";
+import type { CertificateEnds } from "../../../certificate_ends.ts";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
 import { HostChoice, type PostgresHost } from "./postgres_hosts.ts";
@@ -90,11 +92,12 @@ class BoundClient extends Client {
   }
 }
 
-/** Creates a pool; connections are made when first needed. */
+/** Creates a pool; connections are made when first needed. `ends` receives the certificates. */
 export function openPostgresPool(
   address: PostgresAddress,
   deadlineMs: number,
   maxConnections: number,
+  ends?: CertificateEnds,
 ): PostgresPool {
   const { allowsPlaintext, host, port, others = [] } = address;
   const { user, password, database, ssl, options } = address;
@@ -127,6 +130,11 @@ export function openPostgresPool(
   pool.on("error", () => {});
   const open = new Set<Promise<void>>();
   pool.on("connect", (client) => {
+    const { stream } = client.connection;
+    ends?.note(
+      `${client.host}:${client.port}`,
+      stream instanceof TLSSocket ? stream.getPeerCertificate().valid_to : "",
+    );
     client.on("error", () => {});
     const ended = new Promise<void>((resolve) => client.once("end", resolve));
     open.add(ended);
@@ -168,12 +176,16 @@ export function openPostgresPool(
 
   let prepares = address.prepare;
   const names = new Map<string, string>();
+  /** How often the tables have changed, so that statements of before are not used again. */
+  let changes = 0;
   /** Derived from the text: behind a pooler another process may have prepared the same name. */
   const nameOf = (text: string): { readonly name?: string } => {
     if (!prepares) return {};
     let name = names.get(text);
     if (name === undefined) {
-      name = createHash("sha256").update(text).digest("base64url");
+      name = createHash("sha256").update(`${changes}${text}`).digest(
+        "base64url",
+      );
       names.set(text, name);
     }
     return { name };
@@ -224,6 +236,11 @@ export function openPostgresPool(
         failure ??= { error: NO_ANSWER };
         close();
       });
+    } catch (error) {
+      // Statements that were sent together: the first that failed has the reason.
+      throw codeOf(error) === IN_FAILED_TRANSACTION
+        ? failure?.error ?? error
+        : error;
     } finally {
       if (failure === undefined) {
         outage = undefined;
@@ -264,9 +281,12 @@ export function openPostgresPool(
       try {
         return await lend(work);
       } catch (error) {
+        if (prepared && UNPREPARED.has(codeOf(error))) prepares = false;
+        else if (isOfChangedTable(error)) {
+          changes++;
+          names.clear();
+        } else throw error;
         // The transaction of the failed statement was rolled back.
-        if (!prepared || !isUnprepared(error)) throw error;
-        prepares = false;
         return await lend(work);
       }
     },
@@ -361,12 +381,27 @@ function isOfStatement(error: unknown): boolean {
 }
 
 /**
- * An unknown or duplicate prepared statement: a pooler gave the session to another client
- * in between.
+ * SQLSTATE of an unknown or duplicate prepared statement: a pooler gave the session to another
+ * client in between.
  */
-function isUnprepared(error: unknown): boolean {
+const UNPREPARED: ReadonlySet<string> = new Set(["26000", "42P05"]);
+
+/** SQLSTATE of a statement after one that failed. */
+const IN_FAILED_TRANSACTION = "25P02";
+
+/** The SQLSTATE; empty if the error is not the server's. */
+function codeOf(error: unknown): string {
+  return error instanceof pg.DatabaseError ? error.code ?? "" : "";
+}
+
+/**
+ * A prepared `SELECT *`, after another program has added a column. Its SQLSTATE has other reasons,
+ * too, and its message is in the server's language, so it is known by the server's routine:
+ * PostgreSQL, src/backend/utils/cache/plancache.c.
+ */
+function isOfChangedTable(error: unknown): boolean {
   return error instanceof pg.DatabaseError &&
-    (error.code === "26000" || error.code === "42P05");
+    error.routine === "RevalidateCachedQuery";
 }
 
 function isWithoutTls(error: unknown): boolean {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { Socket } from "node:net";
+import { createServer, Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { mock } from "node:test";
+import {
+  AUTHORITY_FILE,
+  certificate,
+} from "../../../../tests/support/upstreams/fault_upstream.ts";
+import { CertificateEnds } from "../../../certificate_ends.ts";
 import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
 
 function openPool(port: number, deadlineMs: number): PostgresPool {
@@ -138,4 +144,48 @@ Deno.test("with channel_binding=require a server that asks for no bound login re
   conn.close();
   await pool.close();
   listener.close();
+});
+
+Deno.test("the end of the server's certificate is noted", async () => {
+  const server = createServer((socket) => {
+    socket.once("data", () => {
+      // The server agrees to TLS: PostgreSQL, protocol message formats, SSLRequest.
+      socket.write("S");
+      const secure = new TLSSocket(socket, {
+        isServer: true,
+        ...certificate("right"),
+      });
+      secure.once(
+        "data",
+        () =>
+          secure.write(
+            Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73),
+          ),
+      );
+      secure.on("error", () => {});
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const ends = new CertificateEnds();
+  const pool = openPostgresPool(
+    {
+      host: "127.0.0.1",
+      port: address.port,
+      user: "user",
+      ssl: { ca: Deno.readTextFileSync(AUTHORITY_FILE) },
+      allowsPlaintext: false,
+      prepare: true,
+    },
+    5000,
+    1,
+    ends,
+  );
+  await pool.lend(() => Promise.resolve());
+  assert.deepEqual([...ends.all()], [
+    [`127.0.0.1:${address.port}`, Date.parse("2125-12-31")],
+  ]);
+  await pool.close();
+  await new Promise((resolve) => server.close(resolve));
 });

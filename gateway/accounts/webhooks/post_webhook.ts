@@ -9,7 +9,7 @@ import { gatewayTimers } from "../../timers.ts";
 import {
   LINK_LOCAL_NOTE,
   NOT_PERMITTED_NOTE,
-} from "../../upstream/http/call_error.ts";
+} from "../../upstream/http/unreachable_note.ts";
 import type { Resolve } from "../../upstream/http/dial.ts";
 import { upstreamClient } from "../../upstream/http/http_client.ts";
 import { VERSION } from "../../version.ts";
@@ -47,7 +47,11 @@ export async function postWebhook(
   resolve?: Resolve,
 ): Promise<string | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const client = upstreamClient(LIMITS, gatewayTimers(), resolve);
+  const client = upstreamClient(
+    LIMITS,
+    gatewayTimers(),
+    resolve === undefined ? {} : { resolve },
+  );
   try {
     const { status, body } = await client.call({
       url: target.url,

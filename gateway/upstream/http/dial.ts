@@ -1,25 +1,24 @@
 /**
- * Opens a connection to an upstream: resolves the name, tries its addresses in turn, and over TLS
- * checks the certificate against the name. An aborted attempt ends at once in every phase.
+ * Opens a connection to an upstream, directly or through a proxy: resolves the name, tries its
+ * addresses in turn, and over TLS checks the certificate against the name. An aborted attempt ends
+ * at once in every phase.
  */
 import { lookup } from "node:dns/promises";
 import { isLinkLocal } from "../../link_local.ts";
+import type { Conn } from "./conn.ts";
+import type { Destination } from "./no_proxy.ts";
+import { openTunnel, type Proxy, ProxyError } from "./proxy.ts";
 import { TlsHandshakes } from "./tls_handshakes.ts";
+import { unreachableNote } from "./unreachable_note.ts";
+import { DIRECT, type Way } from "./way.ts";
 
 /** Destination of a connection. */
-export interface DialTarget {
-  /** A name, or an address without brackets. */
-  readonly hostname: string;
-  /** TCP port. */
-  readonly port: number;
+export interface DialTarget extends Destination {
   /** Whether to use TLS. */
   readonly isTls: boolean;
   /** Aborts the attempt in any phase, including the TLS handshake. */
   readonly signal: AbortSignal;
 }
-
-/** An open connection. */
-export type Conn = Deno.TcpConn | Deno.TlsConn;
 
 /**
  * The address, or every address of the name, is link-local or that of a cloud's metadata service:
@@ -58,17 +57,92 @@ const resolveBySystem: Resolve = async (hostname) => {
 /** Opens connections, see {@linkcode dialer}. */
 export type Dial = (target: DialTarget) => Promise<Conn>;
 
+/** How connections are opened. */
+export interface DialOptions {
+  /** Absent: {@linkcode DIRECT}. */
+  readonly way?: Way;
+  /** Absent: the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Whether link-local addresses are connected to, as for the machine's own credentials. */
+  readonly reachesLinkLocal?: boolean;
+}
+
 /**
  * Returns a function that opens connections. It throws the signal's reason if that was aborted,
- * otherwise the system's or the TLS error.
+ * otherwise the system's or the TLS error, or a {@linkcode ProxyError}. To a destination without
+ * TLS it connects to the proxy itself, which takes whole requests.
  */
-export function dialer(resolve: Resolve = resolveBySystem): Dial {
-  const handshakes = new TlsHandshakes();
-  return async (target) =>
-    target.isTls
-      ? await resumeTls(handshakes, target) ??
-        await handshakes.start(await connect(target, resolve), target)
-      : await connect(target, resolve);
+export function dialer(options: DialOptions = {}): Dial {
+  const { way = DIRECT, resolve = resolveBySystem, reachesLinkLocal } = options;
+  const handshakes = new TlsHandshakes(way.tls.authorities);
+  const needsNode = way.tls.certificate !== undefined ||
+    way.tls.minVersion !== undefined;
+  const reach = reachesLinkLocal === true ? () => true : isReached;
+  return async (target) => {
+    const { signal, isTls } = target;
+    const proxy = way.proxyTo(target, isTls);
+    if (proxy === undefined && !isTls) {
+      return await connect(target, resolve, reach);
+    }
+    const resumed = isTls && await resumeTls(handshakes, target);
+    if (resumed) return resumed;
+    const tcp = proxy === undefined
+      ? await connect(target, resolve, reach)
+      : await toProxy(proxy, signal, () =>
+        // The operator named its address.
+        connect({ ...proxy, signal }, resolve, () => true));
+    const outer = proxy?.isTls === true
+      ? await toProxy(
+        proxy,
+        signal,
+        () => handshakes.start(tcp, { ...proxy, signal }),
+      )
+      : tcp;
+    if (!isTls) return outer;
+    if (proxy !== undefined) await tunnelled(outer, proxy, target);
+    if (outer === tcp && !needsNode) return await handshakes.start(tcp, target);
+    const { nodeTls } = await import("./node_tls.ts");
+    return await nodeTls(outer, target.hostname, way.tls, signal);
+  };
+}
+
+/** Opens a tunnel; the connection is closed on a failure. */
+async function tunnelled(
+  conn: Conn,
+  proxy: Proxy,
+  target: DialTarget,
+): Promise<void> {
+  const { signal } = target;
+  try {
+    await abortable(
+      signal,
+      toProxy(proxy, signal, () => openTunnel(conn, proxy, target)),
+    );
+  } catch (error) {
+    conn.close();
+    throw error;
+  }
+}
+
+/** A step towards a proxy, whose failure names the proxy. */
+async function toProxy<T>(
+  { name }: Proxy,
+  signal: AbortSignal,
+  step: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (signal.aborted || error instanceof ProxyError) throw error;
+    throw new ProxyError(
+      unreachableNote(error, `the proxy ${name}`) ??
+        `the connection to the proxy ${name} broke`,
+    );
+  }
+}
+
+function isReached(address: string): boolean {
+  return !isLinkLocal(address);
 }
 
 /** A connection whose handshake was abandoned by an earlier attempt. */
@@ -86,22 +160,23 @@ async function resumeTls(
   }
 }
 
+/** `reach`: whether an address may be connected to. */
 async function connect(
-  { hostname, port, signal }: DialTarget,
+  { hostname, port, signal }: Destination & { readonly signal: AbortSignal },
   resolve: Resolve,
+  reach: (address: string) => boolean,
 ): Promise<Deno.TcpConn> {
   const addresses = isAddress(hostname)
     ? [hostname]
     : (await abortable(signal, resolve(hostname))).map((one) => one.address);
   // A connection is made to these addresses: the name is not resolved again.
-  const allowed = addresses.filter((address) => !isLinkLocal(address));
+  const allowed = addresses.filter(reach);
   if (addresses.length > allowed.length && allowed.length === 0) {
     throw new LinkLocalError(REFUSAL);
   }
   const tcp = await connectAny(
     allowed.length === 0 ? [hostname] : interleaveFamilies(allowed),
-    hostname,
-    port,
+    (address, signal) => connectOne(address, hostname, port, signal, reach),
     signal,
   );
   tcp.setNoDelay(true);
@@ -144,8 +219,7 @@ function abortable<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
  */
 function connectAny(
   addresses: readonly string[],
-  hostname: string,
-  port: number,
+  connectOne: (address: string, signal: AbortSignal) => Promise<Deno.TcpConn>,
   signal: AbortSignal,
 ): Promise<Deno.TcpConn> {
   return new Promise((resolve, reject) => {
@@ -183,7 +257,7 @@ function connectAny(
       if (next < addresses.length) timer = setTimeout(tryNext, STAGGER_MS);
       const attempt = abortableConnect();
       attempts.add(attempt);
-      connectOne(address, hostname, port, attempt.signal).then((conn) => {
+      connectOne(address, attempt.signal).then((conn) => {
         attempts.delete(attempt);
         if (settled) return conn.close();
         settle();
@@ -215,10 +289,11 @@ async function connectOne(
   hostname: string,
   port: number,
   signal: AbortSignal,
+  reach: (address: string) => boolean,
 ): Promise<Deno.TcpConn> {
   const conn = await connectTo(address, hostname, port, signal);
   // A name that was not resolved here.
-  if (!isLinkLocal(conn.remoteAddr.hostname)) return conn;
+  if (reach(conn.remoteAddr.hostname)) return conn;
   conn.close();
   throw new LinkLocalError(REFUSAL);
 }

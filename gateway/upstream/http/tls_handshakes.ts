@@ -29,7 +29,13 @@ interface Handshake {
 
 /** The unfinished handshakes of one HTTP client. */
 export class TlsHandshakes {
+  readonly #authorities: readonly string[];
   readonly #abandoned = new Map<string, Set<Handshake>>();
+
+  /** `authorities` beside those that the process trusts anyway, as PEM. */
+  constructor(authorities: readonly string[] = []) {
+    this.#authorities = authorities;
+  }
 
   /**
    * Performs a handshake over a new connection, which it takes over.
@@ -43,6 +49,7 @@ export class TlsHandshakes {
     const { hostname } = target;
     const conn = await Deno.startTls(tcp, {
       hostname,
+      caCerts: [...this.#authorities],
       alpnProtocols: [...ALPN],
     });
     const handshake: Handshake = { conn };

@@ -1,0 +1,108 @@
+/**
+ * Which destinations are reached without a proxy: those that `NO_PROXY` names, and always this
+ * machine and the metadata services of clouds, whose replies hold the machine's credentials.
+ *
+ * `NO_PROXY` is a convention without a standard. Its entries are read as curl
+ * (https://curl.se/docs/manpage.html#--noproxy) and Go (https://pkg.go.dev/golang.org/x/net/http/httpproxy)
+ * do, where these two differ as curl does: `.example.com` is `example.com` with every name below it.
+ */
+import { BlockList, isIP } from "node:net";
+import { isLinkLocal } from "../../link_local.ts";
+import { isLoopback } from "../../loopback.ts";
+
+/** The server of a request. */
+export interface Destination {
+  /** A name, or an address without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** Whether a destination is reached without a proxy. */
+export type NoProxy = (destination: Destination) => boolean;
+
+/** Names of metadata services that do not end like a name of a company's network. */
+const METADATA_NAMES: ReadonlySet<string> = new Set([
+  // https://cloud.google.com/compute/docs/metadata/querying-metadata
+  "metadata.google.internal",
+  "metadata.goog",
+  // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+  "instance-data.ec2.internal",
+]);
+
+/** Whether a host is a metadata service or another link-local one: no proxy may see its requests. */
+export function isMetadataHost(hostname: string): boolean {
+  return METADATA_NAMES.has(plainName(hostname)) || isLinkLocal(hostname);
+}
+
+/** Whether a host is this machine. */
+export function isThisMachine(hostname: string): boolean {
+  const name = plainName(hostname);
+  return isLoopback(name) || name.endsWith(".localhost");
+}
+
+/**
+ * Reads `NO_PROXY`: entries between commas or blanks, each a name, a `.suffix` or `*.suffix`, an
+ * address, a range such as `10.0.0.0/8`, or `*`; a name or an address may have a port. Names are
+ * not resolved to compare them with addresses.
+ *
+ * @throws {RangeError} naming an entry of another form
+ */
+export function noProxy(text: string): NoProxy {
+  const rules = text.split(/[\s,]+/).filter((entry) => entry !== "").map(rule);
+  return (destination) => rules.some((matches) => matches(destination));
+}
+
+const ENTRY = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
+
+function rule(entry: string): NoProxy {
+  if (entry === "*") return () => true;
+  const [, network = "", bits] = /^(.*)\/(\d{1,3})$/.exec(entry) ?? [];
+  if (bits !== undefined) return range(network, Number(bits), entry);
+  if (isIP(entry) === 6) return address(entry);
+  const [, bracketed, host = bracketed ?? "", port] = ENTRY.exec(entry) ?? [];
+  const ofPort = (matches: NoProxy): NoProxy =>
+    port === undefined
+      ? matches
+      : (to) => to.port === Number(port) && matches(to);
+  if (isIP(host) !== 0) return ofPort(address(host));
+  const name = plainName(host.replace(/^\*?\./, ""));
+  if (name === "" || /[*/?#@[\]]/.test(name)) throw wrong(entry);
+  return ofPort(({ hostname }) => {
+    const wanted = plainName(hostname);
+    return wanted === name || wanted.endsWith(`.${name}`);
+  });
+}
+
+function address(text: string): NoProxy {
+  const list = new BlockList();
+  list.addAddress(text, familyOf(text));
+  return within(list);
+}
+
+function range(network: string, bits: number, entry: string): NoProxy {
+  const family = isIP(network);
+  if (family === 0 || bits > (family === 4 ? 32 : 128)) throw wrong(entry);
+  const list = new BlockList();
+  list.addSubnet(network, bits, familyOf(network));
+  return within(list);
+}
+
+function within(list: BlockList): NoProxy {
+  return ({ hostname }) =>
+    isIP(hostname) !== 0 && list.check(hostname, familyOf(hostname));
+}
+
+function familyOf(text: string): "ipv4" | "ipv6" {
+  return isIP(text) === 4 ? "ipv4" : "ipv6";
+}
+
+function wrong(entry: string): RangeError {
+  return new RangeError(
+    `${entry} is neither a name, a .suffix, an address, a range such as 10.0.0.0/8 nor *`,
+  );
+}
+
+/** In lower case, without the dot that ends a full name. */
+function plainName(host: string): string {
+  return host.toLowerCase().replace(/\.$/, "");
+}

@@ -37,6 +37,7 @@ import {
   loadedEvent,
   reload,
 } from "./gateway/settings/reload.ts";
+import { proxySecrets } from "./gateway/upstream/http/proxy.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 import { respondWhileStarting } from "./routes/starting.ts";
@@ -110,12 +111,16 @@ const print = log.line;
 let secrets = (): readonly string[] => [];
 watchWarnings({ print, secrets: () => secrets() });
 let reloadSettings = (): void => {};
-const watched = [
-  ...(config.configFile === undefined ? [] : [config.configFile]),
-  ...config.secretFiles.map(({ path }) => path),
-];
-const watch = watched.length === 0 ? undefined : new FileWatch(
-  async () => (await Promise.all(watched.map(fileVersion))).join(),
+let inForce = (): Config => config;
+const watched = (): readonly string[] => {
+  const { configFile, secretFiles, certificateFiles } = inForce();
+  return [
+    ...(configFile === undefined ? [] : [configFile]),
+    ...[...secretFiles, ...certificateFiles].map(({ path }) => path),
+  ];
+};
+const watch = watched().length === 0 ? undefined : new FileWatch(
+  async () => (await Promise.all(watched().map(fileVersion))).join(),
   () => reloadSettings(),
 );
 // Notes the versions that were read: a file may change while the store opens.
@@ -165,6 +170,8 @@ const { gateway, accounts, events, configure } = await exitOnConfigError(() =>
     showKey,
   })
 );
+
+inForce = () => gateway.config;
 
 /** Time for clients to receive the error of an aborted call. */
 const ABORT_GRACE_MS = 2_000;
@@ -224,6 +231,9 @@ secrets = () => [
   ...passwordsIn(gateway.config.databaseUrl),
   ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
   ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
+  ...[gateway.config, ...Object.values(gateway.config.vendors)].flatMap((
+    { way },
+  ) => way?.proxies.flatMap(proxySecrets) ?? []),
 ];
 watchFaults({
   print,

@@ -376,7 +376,7 @@ async function main(): Promise<number> {
       read ??= readConfig({ env: { ...env, HOST: "127.0.0.1" }, readFile });
     return await runCli(Deno.args, {
       now: Date.now,
-      check: (file, url) => checkConfig({ env, readFile, fetch }, file, url),
+      check: (file, url) => checkConfig({ env, readFile }, file, url),
       backUp: (file) => backUpStore(config().databaseUrl, file),
       models: {
         discover: (vendor) => discover(config(), vendor),

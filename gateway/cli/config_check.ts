@@ -23,11 +23,7 @@ import {
   unpricedModels,
 } from "../upstream/catalogue/not_offered.ts";
 import { FlagError } from "./flag_values.ts";
-
-interface CheckSources extends ConfigSources {
-  /** Asks the running gateway. */
-  readonly fetch: typeof fetch;
-}
+import { withClientFetch } from "./with_client_fetch.ts";
 
 export interface ConfigCheck {
   /** Every mistake, one a line; none: a start would read these settings. */
@@ -50,7 +46,7 @@ const ANSWER_MS = 3_000;
 
 /** Checks the settings of the environment; `file` takes the place of `GATEWAY_CONFIG`. */
 export async function checkConfig(
-  sources: CheckSources,
+  sources: ConfigSources,
   file: string | undefined,
   url: string | undefined,
 ): Promise<ConfigCheck> {
@@ -89,7 +85,10 @@ export async function checkConfig(
         }`,
       ]),
     ],
-    running: await compare(config, url ?? addressOf(config), sources.fetch),
+    running: await withClientFetch(
+      config.way,
+      (ask) => compare(config, url ?? addressOf(config), ask),
+    ),
   };
 }
 

@@ -97,11 +97,18 @@ const NAME_CHARS = 200;
 /** Loaded with the first sign-in. */
 const library = () => import("openid-client");
 
+/** What the sign-in uses. */
+interface SignInSources {
+  /** Calls the issuer. */
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+}
+
 /** Creates the sign-in. `secret`: of the client; absent: a public client. */
 export function companySignIn(
   settings: SignInSettings,
   secret: string | undefined,
-  now: () => number,
+  { now, fetch: httpFetch }: SignInSources,
 ): CompanySignIn {
   const { issuer, client_id: clientId, scopes } = settings;
   let known:
@@ -141,7 +148,8 @@ export function companySignIn(
         return authenticate(server, ...rest);
       },
       {
-        [client.customFetch]: fetchBounded,
+        [client.customFetch]: (url, options) =>
+          fetchBounded(httpFetch, url, options),
         timeout: TIMEOUT_SECONDS,
         execute: [
           client.enableNonRepudiationChecks,
@@ -315,6 +323,7 @@ function isOutage({ code }: { readonly code?: string }): boolean {
  * the code and the client's secret go to this machine alone.
  */
 async function fetchBounded(
+  httpFetch: typeof fetch,
   url: string,
   options: CustomFetchOptions,
 ): Promise<Response> {
@@ -323,7 +332,7 @@ async function fetchBounded(
     throw new Error("the issuer names an address without TLS");
   }
   // The library's types name fewer kinds of bodies than `fetch` has.
-  const response = await fetch(url, options as RequestInit);
+  const response = await httpFetch(url, options as RequestInit);
   const text = await limitedText(response, MAX_REPLY_BYTES);
   if (text === undefined) throw new Error("the issuer's reply is too long");
   return new Response(text === "" ? null : text, response);

@@ -115,6 +115,8 @@ interface ConsoleParts {
   readonly admin: Admin;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Calls the company's issuer. */
+  readonly fetch: typeof fetch;
 }
 
 /** Pages that are made at once. */
@@ -176,7 +178,7 @@ export function createConsole(parts: ConsoleParts): Console {
             operator ? "operator" : "account"
           ),
         ),
-        signIn: companySignIn(signIn.settings, signIn.secret, now),
+        signIn: companySignIn(signIn.settings, signIn.secret, parts),
       };
     }
     return company;

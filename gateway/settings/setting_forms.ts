@@ -3,6 +3,8 @@
  */
 import { z } from "zod";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";
+import { noProxy } from "../upstream/http/no_proxy.ts";
+import { PROXY_FORM, readProxy } from "../upstream/http/proxy.ts";
 
 const seconds = (defaultSeconds: number, least: "above 0" | "0" = "above 0") =>
   z.string().regex(
@@ -37,6 +39,11 @@ const baseUrl = z.string().refine(
   },
 ).transform((text) => text.replace(/\/+$/, "")).optional();
 
+const proxy = z.string().refine(
+  (text) => readProxy(text) !== undefined,
+  PROXY_FORM,
+).optional();
+
 /** Settings whose value is never shown. */
 const SECRETS = {
   ...byVendorSetting("keySetting", () => apiKey),
@@ -69,6 +76,8 @@ const ADDRESSES = {
     /^postgres(ql)?:\/\/.+$/,
     "must be postgres://…",
   ).optional(),
+  HTTPS_PROXY: proxy,
+  HTTP_PROXY: proxy,
 };
 
 /** Every setting as an environment variable: its form, its bounds and its default. */
@@ -79,6 +88,20 @@ export const ENVIRONMENT = z.object({
   ...SECRETS,
   ...ADDRESSES,
   ...byVendorSetting("baseUrlSetting", () => baseUrl),
+  NO_PROXY: z.string().superRefine((text, { addIssue }) => {
+    try {
+      noProxy(text);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      addIssue(error.message);
+    }
+  }).optional(),
+  SSL_CERT_FILE: z.string().optional(),
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
+  DENO_CERT: z.string().optional(),
+  GATEWAY_WEBHOOK_PROXY: z.enum(["on", "off"], "must be on or off").default(
+    "off",
+  ),
   GATEWAY_UPSTREAM: z.literal("replay", "must be replay, or not be set")
     .optional(),
   GATEWAY_CONSOLE: z.enum(

@@ -42,7 +42,7 @@ Deno.test("a check names what a valid configuration would change in the running 
   });
   const check = (env: Record<string, string>, file: string) =>
     checkConfig(
-      { env: { ...ENV, ...env }, readFile: () => file, fetch },
+      { env: { ...ENV, ...env }, readFile: () => file },
       undefined,
       gateway.url,
     );
@@ -105,7 +105,7 @@ Deno.test("a check names what a valid configuration would change in the running 
 Deno.test("the admin token is sent to this machine, or encrypted, only", () =>
   assert.rejects(
     checkConfig(
-      { env: ENV, readFile: () => fileOf(1), fetch },
+      { env: ENV, readFile: () => fileOf(1) },
       undefined,
       "http://gateway.example.com",
     ),

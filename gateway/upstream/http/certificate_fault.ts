@@ -3,7 +3,7 @@
  * rustls' texts for it, and some codes of `node:tls`.
  */
 
-/** Of the server's certificate. */
+/** Faults of the server's certificate. */
 const FAULTS: readonly (readonly [RegExp, string])[] = [
   [
     /UnknownIssuer/,

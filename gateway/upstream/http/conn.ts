@@ -4,7 +4,7 @@
 export interface Conn {
   /** Reads some bytes; null at the end. One read at a time. */
   read(into: Uint8Array): Promise<number | null>;
-  /** Writes some of the bytes, and tells how many. One write at a time. */
+  /** Writes some of the bytes, and returns how many. One write at a time. */
   write(bytes: Uint8Array): Promise<number>;
   /** Ends reads and writes. */
   close(): void;

@@ -99,7 +99,7 @@ export function dialer(options: DialOptions = {}): Dial {
       )
       : tcp;
     if (!isTls) return outer;
-    if (proxy !== undefined) await tunnelled(outer, proxy, target);
+    if (proxy !== undefined) await openTunnelOn(outer, proxy, target);
     if (outer === tcp && !needsNode) return await handshakes.start(tcp, target);
     const { nodeTls } = await import("./node_tls.ts");
     return await nodeTls(outer, target.hostname, way.tls, signal);
@@ -107,7 +107,7 @@ export function dialer(options: DialOptions = {}): Dial {
 }
 
 /** Opens a tunnel; the connection is closed on a failure. */
-async function tunnelled(
+async function openTunnelOn(
   conn: Conn,
   proxy: Proxy,
   target: DialTarget,

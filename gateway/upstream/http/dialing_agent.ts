@@ -17,7 +17,7 @@ import { type Dial, dialer, type DialOptions } from "./dial.ts";
 import { StrayBytes } from "./stray_bytes.ts";
 import type { Proxy } from "./proxy.ts";
 import { SystemEvents } from "./system_events.ts";
-import { DIRECT, type Way } from "./way.ts";
+import { destinationOf, DIRECT, type Way } from "./way.ts";
 
 /**
  * Dispatch options with a way to abort the connection attempt. (The handler cannot carry it: undici
@@ -130,16 +130,9 @@ class DialingClient extends Client {
 }
 
 /** The proxy of an address without TLS, which takes whole requests instead of opening a tunnel. */
-function wholeRequests(
-  { protocol, hostname, port }: URL,
-  way: Way,
-): Proxy | undefined {
-  if (protocol !== "http:") return undefined;
-  const destination = {
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port || 80),
-  };
-  return way.proxyTo(destination, false);
+function wholeRequests(origin: URL, way: Way): Proxy | undefined {
+  const { destination, isTls } = destinationOf(origin);
+  return isTls ? undefined : way.proxyTo(destination, isTls);
 }
 
 /** A request as a proxy takes it (RFC 9112, section 3.2.2). */

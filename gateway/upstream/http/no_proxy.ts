@@ -52,14 +52,15 @@ export function noProxy(text: string): NoProxy {
   return (destination) => rules.some((matches) => matches(destination));
 }
 
-const ENTRY = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
+const ENTRY = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/;
 
 function rule(entry: string): NoProxy {
   if (entry === "*") return () => true;
   const [, network = "", bits] = /^(.*)\/(\d{1,3})$/.exec(entry) ?? [];
   if (bits !== undefined) return range(network, Number(bits), entry);
   if (isIP(entry) === 6) return address(entry);
-  const [, bracketed, host = bracketed ?? "", port] = ENTRY.exec(entry) ?? [];
+  const [, written = "", port] = ENTRY.exec(entry) ?? [];
+  const host = written.replace(/^\[|\]$/g, "");
   const ofPort = (matches: NoProxy): NoProxy =>
     port === undefined
       ? matches

@@ -56,6 +56,14 @@ export function readProxy(text: string): Proxy | undefined {
   };
 }
 
+/** The texts of a proxy's login that must not appear anywhere. */
+export function proxySecrets({ authorization }: Proxy): readonly string[] {
+  const encoded = authorization?.replace(/^Basic /, "");
+  if (encoded === undefined) return [];
+  const login = Buffer.from(encoded, "base64").toString();
+  return [encoded, login.slice(login.indexOf(":") + 1)];
+}
+
 /** `user:password`, empty without a user; undefined where it cannot be decoded. */
 function loginOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return "";

@@ -21,12 +21,14 @@ export interface TlsSettings {
 export interface Way {
   /** The proxy to a destination; undefined: it is reached directly. */
   proxyTo(destination: Destination, isTls: boolean): Proxy | undefined;
+  /** Every proxy that it may lead through. */
+  readonly proxies: readonly Proxy[];
   readonly tls: TlsSettings;
   /** Equal for ways that are alike, which share their connections. */
   readonly id: string;
 }
 
-/** What the environment says. */
+/** What `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` have. */
 export interface EnvironmentProxies {
   /** For `http://`; absent: none. */
   readonly http?: Proxy;
@@ -42,7 +44,12 @@ export const DIRECT: Way = directWay({ authorities: [] });
 
 /** Without a proxy. */
 export function directWay(tls: TlsSettings): Way {
-  return { proxyTo: () => undefined, tls, id: idOf("direct", tls) };
+  return {
+    proxyTo: () => undefined,
+    proxies: [],
+    tls,
+    id: idOf("direct", tls),
+  };
 }
 
 /** Through the proxies of the environment. */
@@ -57,15 +64,17 @@ export function environmentWay(
         : isTls
         ? https
         : http,
+    proxies: [http, https].filter((one) => one !== undefined),
     tls,
     id: idOf([http, https, exemptions], tls),
   };
 }
 
-/** Through one proxy, whatever the environment says: also to this machine. */
+/** Through one proxy, whatever the environment has: also to this machine. */
 export function proxiedWay(proxy: Proxy, tls: TlsSettings): Way {
   return {
     proxyTo: ({ hostname }) => isMetadataHost(hostname) ? undefined : proxy,
+    proxies: [proxy],
     tls,
     id: idOf(proxy, tls),
   };
@@ -74,6 +83,20 @@ export function proxiedWay(proxy: Proxy, tls: TlsSettings): Way {
 /** The same way with other certificates. */
 export function withTls(way: Way, tls: TlsSettings): Way {
   return { ...way, tls, id: idOf(way.id, tls) };
+}
+
+/** The server of an address. */
+export function destinationOf(
+  { protocol, hostname, port }: URL,
+): { readonly destination: Destination; readonly isTls: boolean } {
+  const isTls = protocol === "https:";
+  return {
+    destination: {
+      hostname: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || (isTls ? 443 : 80)),
+    },
+    isTls,
+  };
 }
 
 function idOf(proxies: unknown, tls: TlsSettings): string {

@@ -1,4 +1,4 @@
-/** Ways out: proxies, client certificates, versions of TLS, and what is told of a way that fails. */
+/** Ways out: proxies, client certificates, versions of TLS, and the reports of a way that fails. */
 import assert from "node:assert/strict";
 import { createServer } from "node:tls";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ const TRUSTED: TlsSettings = {
   authorities: [Deno.readTextFileSync(AUTHORITY_FILE)],
 };
 
-/** The text of a GET over a way, or what operators are told of its failure. */
+/** The text of a GET over a way, or the reason of its failure for operators. */
 async function get(url: string, way: Way): Promise<string> {
   const client = upstreamClient(LIMITS, gatewayTimers(), {
     way: () => way,
@@ -143,7 +143,7 @@ Deno.test("a proxy of its own leads everywhere but to a metadata service, also o
   ]);
 });
 
-Deno.test("what a proxy refuses is told with its name, without its password", async (t) => {
+Deno.test("what a proxy refuses is reported with its name, without its password", async (t) => {
   const cases: readonly (readonly [
     string,
     Parameters<typeof startLoopbackProxy>[0],

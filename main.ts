@@ -128,11 +128,14 @@ await watch?.look();
 /** Requests that arrive before the gateway is assembled wait for it, unless it waits for its store. */
 const opened = Promise.withResolvers<Gateway>();
 const storeDown = Promise.withResolvers<undefined>();
-let handle = async (request: Request): Promise<Response> => {
+let handle = async (
+  request: Request,
+  peer: () => string,
+): Promise<Response> => {
   const gateway = await Promise.race([opened.promise, storeDown.promise]);
   return gateway === undefined
     ? respondWhileStarting(request, config.basePath)
-    : dispatch(gateway, request);
+    : dispatch(gateway, request, peer);
 };
 const address = Promise.withResolvers<{ hostname: string; port: number }>();
 let onConnectionEvent = (_: ConnectionEvent): void => {};
@@ -143,7 +146,7 @@ const server = await exitOnConfigError(() => {
     return serveSteadily({
       listen: config.listen,
       onListen: address.resolve,
-      handle: (request) => handle(request),
+      handle: (request, peer) => handle(request, peer),
       onExhausted: (error) =>
         onConnectionEvent({ type: "connections_exhausted", error }),
       onAccepting: () => onConnectionEvent({ type: "connections_accepted" }),
@@ -281,7 +284,7 @@ if (watch !== undefined) {
   }
 }
 
-handle = (request) => dispatch(gateway, request);
+handle = (request, peer) => dispatch(gateway, request, peer);
 opened.resolve(gateway);
 /** One click from the first start to the console; not where others can read the terminal's log. */
 const signInCode = accounts.freshKey !== undefined &&

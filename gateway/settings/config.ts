@@ -24,6 +24,10 @@ import {
 } from "../upstream/credentials/credential_plan.ts";
 import type { SignInSettings } from "../console/sign_in_settings.ts";
 import { isLoopback } from "../loopback.ts";
+import {
+  type TrustedProxies,
+  trustedProxies,
+} from "../http/forwarded_origin.ts";
 import { readProxy } from "../upstream/http/proxy.ts";
 import type { EnvironmentProxies, Way } from "../upstream/http/way.ts";
 import type { CertificateFile } from "./certificate_files.ts";
@@ -119,6 +123,8 @@ export interface Config {
   readonly console: "all" | "account" | "off";
   /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
   readonly publicUrl?: string;
+  /** Which other ends of a connection are proxies that report the address of a request. */
+  readonly trustedProxies: TrustedProxies;
   /** The path of that address, without a slash at the end; usually empty. */
   readonly basePath: string;
   /**
@@ -376,6 +382,7 @@ export function readConfig(sources: ConfigSources): Config {
     console: onPlatform && values.DATABASE_URL === undefined
       ? "off"
       : values.GATEWAY_CONSOLE,
+    trustedProxies: trustedProxies(values.GATEWAY_TRUSTED_PROXIES),
     basePath: /^https?:\/\/[^/]+(.*)$/.exec(values.GATEWAY_PUBLIC_URL ?? "")
       ?.[1] ?? "",
     ...compact({

@@ -62,6 +62,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "address as clients reach the gateway, such as `https://models.example.com`; may have a path ([operations.md](operations.md#the-public-address))",
     default: "the address of the request",
   },
+  GATEWAY_TRUSTED_PROXIES: {
+    meaning:
+      "proxies whose `X-Forwarded-Proto`, `-Host`, `-Port` and `Forwarded` count: addresses and ranges such as `203.0.113.0/24`, `private` (loopback and private networks), or `none`",
+    default: "`private`",
+  },
   DATABASE_URL: {
     meaning: "the store: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`",
     default: "`sqlite:./data/gateway.sqlite3`",

@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";
+import { trustedProxies } from "../http/forwarded_origin.ts";
 import { noProxy } from "../upstream/http/no_proxy.ts";
 import { PROXY_FORM, readProxy } from "../upstream/http/proxy.ts";
 
@@ -43,6 +44,20 @@ const proxy = z.string().refine(
   (text) => readProxy(text) !== undefined,
   PROXY_FORM,
 ).optional();
+
+/** Checks a text by the function that reads it, whose error names what is wrong. */
+const readableBy = (read: (text: string) => unknown) =>
+(
+  text: string,
+  { addIssue }: { readonly addIssue: (message: string) => void },
+): void => {
+  try {
+    read(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    addIssue(error.message);
+  }
+};
 
 /** Settings whose value is never shown. */
 const SECRETS = {
@@ -88,14 +103,7 @@ export const ENVIRONMENT = z.object({
   ...SECRETS,
   ...ADDRESSES,
   ...byVendorSetting("baseUrlSetting", () => baseUrl),
-  NO_PROXY: z.string().superRefine((text, { addIssue }) => {
-    try {
-      noProxy(text);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      addIssue(error.message);
-    }
-  }).optional(),
+  NO_PROXY: z.string().superRefine(readableBy(noProxy)).optional(),
   SSL_CERT_FILE: z.string().optional(),
   NODE_EXTRA_CA_CERTS: z.string().optional(),
   DENO_CERT: z.string().optional(),
@@ -112,6 +120,9 @@ export const ENVIRONMENT = z.object({
     /^https?:\/\/[^/\s?#@]+(?:\/[\w~-][\w.~-]*)*(?<!\/(?:v1|v1beta|admin|console))\/?$/,
     "must be the address that the gateway's paths follow, such as https://models.example.com or https://example.com/llm, without /v1",
   ).transform((text) => text.replace(/\/$/, "")).optional(),
+  GATEWAY_TRUSTED_PROXIES: z.string().superRefine(
+    readableBy(trustedProxies),
+  ).default("private"),
   GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
     "on",
   ),

@@ -122,7 +122,9 @@ export async function startTestGateway(
     log: log.add,
     onEvent: events.add,
   });
-  const server = serveLoopback((request) => dispatch(gateway, request));
+  const server = serveLoopback((request, info) =>
+    dispatch(gateway, request, () => info.remoteAddr.hostname)
+  );
   const url = `http://127.0.0.1:${server.addr.port}`;
   const close = async (): Promise<void> => {
     gateway.abortAll();

@@ -6,7 +6,7 @@
  * (https://curl.se/docs/manpage.html#--noproxy) and Go (https://pkg.go.dev/golang.org/x/net/http/httpproxy)
  * do, where these two differ as curl does: `.example.com` is `example.com` with every name below it.
  */
-import { BlockList, isIP } from "node:net";
+import { addressRange } from "../../address_range.ts";
 import { isLinkLocal } from "../../link_local.ts";
 import { isLoopback } from "../../loopback.ts";
 
@@ -56,45 +56,24 @@ const ENTRY = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/;
 
 function rule(entry: string): NoProxy {
   if (entry === "*") return () => true;
-  const [, network = "", bits] = /^(.*)\/(\d{1,3})$/.exec(entry) ?? [];
-  if (bits !== undefined) return range(network, Number(bits), entry);
-  if (isIP(entry) === 6) return address(entry);
+  const range = addressRange(entry);
+  if (range !== undefined) return ({ hostname }) => range(hostname);
   const [, written = "", port] = ENTRY.exec(entry) ?? [];
   const host = written.replace(/^\[|\]$/g, "");
-  const ofPort = (matches: NoProxy): NoProxy =>
-    port === undefined
-      ? matches
-      : (to) => to.port === Number(port) && matches(to);
-  if (isIP(host) !== 0) return ofPort(address(host));
+  const matches = addressRange(host) ?? below(host);
+  if (matches === undefined || host.includes("/")) throw wrong(entry);
+  return ({ hostname, port: wanted }) =>
+    (port === undefined || wanted === Number(port)) && matches(hostname);
+}
+
+/** Whether a host has a name, or one below it. */
+function below(host: string): ((hostname: string) => boolean) | undefined {
   const name = plainName(host.replace(/^\*?\./, ""));
-  if (name === "" || /[*/?#@[\]]/.test(name)) throw wrong(entry);
-  return ofPort(({ hostname }) => {
+  if (name === "" || /[*/?#@[\]]/.test(name)) return undefined;
+  return (hostname) => {
     const wanted = plainName(hostname);
     return wanted === name || wanted.endsWith(`.${name}`);
-  });
-}
-
-function address(text: string): NoProxy {
-  const list = new BlockList();
-  list.addAddress(text, familyOf(text));
-  return within(list);
-}
-
-function range(network: string, bits: number, entry: string): NoProxy {
-  const family = isIP(network);
-  if (family === 0 || bits > (family === 4 ? 32 : 128)) throw wrong(entry);
-  const list = new BlockList();
-  list.addSubnet(network, bits, familyOf(network));
-  return within(list);
-}
-
-function within(list: BlockList): NoProxy {
-  return ({ hostname }) =>
-    isIP(hostname) !== 0 && list.check(hostname, familyOf(hostname));
-}
-
-function familyOf(text: string): "ipv4" | "ipv6" {
-  return isIP(text) === 4 ? "ipv4" : "ipv6";
+  };
 }
 
 function wrong(entry: string): RangeError {

@@ -13,6 +13,7 @@ import {
 import { keyHash } from "../accounts/key.ts";
 import { isLoopback } from "../loopback.ts";
 import { limitedText } from "../upstream/http/limited_text.ts";
+import { isLeftOut, leftOutGroups } from "./left_out_groups.ts";
 import { claimOf, type SignInSettings } from "./sign_in_settings.ts";
 
 /** Where a person wants to go. */
@@ -45,6 +46,8 @@ export interface Person {
    * Claims of the ID token and, where that lacks one that a rule needs, of the issuer's user info.
    */
   readonly claims: JsonObject;
+  /** Why claims that the issuer left out could not be asked for; absent: nothing to add. */
+  readonly failure?: string;
   readonly wanted: Wanted;
 }
 
@@ -188,6 +191,15 @@ export function companySignIn(
       );
       claims = { ...more, ...claims };
     }
+    const asked =
+      settings.rules.some(({ claim }) =>
+          claim === "groups" && isLeftOut(claims, claim)
+        )
+        ? await leftOutGroups(issuer, tokens.access_token, httpFetch)
+        : undefined;
+    if (asked !== undefined && "groups" in asked) {
+      claims = { ...claims, groups: asked.groups };
+    }
     const name = [settings.name_claim, "email", "preferred_username", "name"]
       .map((claim) => claimOf(claims, claim))
       .find((value) => typeof value === "string" && value.trim() !== "");
@@ -195,6 +207,7 @@ export function companySignIn(
       id: `person_${keyHash(`${issuer}\n${subject}`).slice(0, ID_CHARS)}`,
       name: String(name ?? subject).slice(0, NAME_CHARS),
       claims,
+      ...(asked !== undefined && "failure" in asked ? asked : {}),
       wanted,
     };
   };

@@ -25,7 +25,7 @@ import {
   companySignIn,
   type Person,
 } from "./company_sign_in.ts";
-import { grantsOf, ruleText } from "./sign_in_settings.ts";
+import { grantsOf, refusalReason, ruleText } from "./sign_in_settings.ts";
 import { type WrongAttempts, wrongAttempts } from "./wrong_attempts.ts";
 
 /** A new session. */
@@ -278,7 +278,7 @@ export function createConsole(parts: ConsoleParts): Console {
       return signedIn;
     },
     company: currentCompany,
-    async enterAs({ id, name, claims, wanted }, replaces, requestId) {
+    async enterAs({ id, name, claims, failure, wanted }, replaces, requestId) {
       const { signIn } = config();
       const admin = as(requestId);
       const grants = signIn === undefined
@@ -291,9 +291,14 @@ export function createConsole(parts: ConsoleParts): Console {
       );
       const [grant, ...others] = fitting;
       if (signIn === undefined || grant === undefined) {
+        const reason = [
+          signIn && refusalReason(signIn.settings, claims, wanted),
+          failure,
+        ].filter((one) => one !== undefined).join("; ");
         await admin.changes.signInRefused({
           area,
           credential: `company account ${name}`,
+          reason,
         });
         throw new ApiError(
           "permission",
@@ -303,8 +308,8 @@ export function createConsole(parts: ConsoleParts): Console {
               : account === undefined
               ? "an account"
               : `the account ${account}`
-          } that fits`,
-          { code: "not_in_table", retryable: false },
+          } that fits: ${reason}`,
+          { code: "not_in_table", retryable: false, note: reason },
         );
       }
       if (others.length > 0) {

@@ -23,5 +23,6 @@ leaf right authority "$own" 20260101000000Z 21251231000000Z
 leaf wrong_name authority DNS:elsewhere.test 20260101000000Z 21251231000000Z
 leaf expired authority "$own" 20200101000000Z 20210101000000Z
 leaf unknown stranger "$own" 20260101000000Z 21251231000000Z
+leaf issuers authority DNS:login.microsoftonline.com,DNS:graph.microsoft.com,DNS:accounts.google.com,DNS:example.okta.com,DNS:keycloak.example.com 20260101000000Z 21251231000000Z
 leaf client authority DNS:client.test 20260101000000Z 21251231000000Z clientAuth
 rm -r "$work" stranger.pem

@@ -15,6 +15,12 @@ import type { TlsSettings } from "./way.ts";
  */
 const CERTIFICATE_REFUSED = "fatal alert, perhaps BadCertificate";
 
+/** The process may not read the authorities. */
+class CertificatesForbiddenError extends Error {
+  /** Constant, as of the system's errors. */
+  readonly code: string = "EAUTHORITIES";
+}
+
 const READ_BYTES = 64 * 1024;
 
 /**
@@ -29,8 +35,15 @@ export function nodeTls(
   settings: TlsSettings,
   signal: AbortSignal,
 ): Promise<Conn> {
-  const { certificate, minVersion, authorities } = settings;
+  const { certificate } = settings;
   return new Promise((resolve, reject) => {
+    let options: tls.ConnectionOptions;
+    try {
+      options = optionsOf(settings, hostname);
+    } catch (error) {
+      conn.close();
+      return reject(error);
+    }
     const fail = (error: unknown): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();
@@ -38,17 +51,7 @@ export function nodeTls(
       reject(error);
     };
     const onAbort = (): void => fail(signal.reason);
-    const socket = tls.connect({
-      socket: duplexOver(conn),
-      // The name decides what the certificate is checked against; an address is no name to ask for.
-      ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
-      ALPNProtocols: ["http/1.1"],
-      ca: [...tls.getCACertificates("default"), ...authorities],
-      ...certificate,
-      ...(minVersion === undefined
-        ? {}
-        : { minVersion: `TLSv${minVersion}` as const }),
-    }, () => {
+    const socket = tls.connect({ ...options, socket: duplexOver(conn) }, () => {
       signal.removeEventListener("abort", onAbort);
       socket.off("error", fail);
       resolve(new StreamConn(socket, certificate !== undefined));
@@ -57,6 +60,40 @@ export function nodeTls(
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
+}
+
+/** @throws {CertificatesForbiddenError} */
+function optionsOf(
+  { certificate, minVersion, authorities }: TlsSettings,
+  hostname: string,
+): tls.ConnectionOptions {
+  return {
+    // The name decides what the certificate is checked against; an address is no name to ask for.
+    ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
+    ALPNProtocols: ["http/1.1"],
+    // With `ca` nothing else is trusted.
+    ...(authorities.length === 0
+      ? {}
+      : { ca: [...usualAuthorities(), ...authorities] }),
+    ...certificate,
+    ...(minVersion === undefined
+      ? {}
+      : { minVersion: `TLSv${minVersion}` as const }),
+  };
+}
+
+/**
+ * The authorities that the process trusts anyway.
+ *
+ * @throws {CertificatesForbiddenError} without the permission `--allow-sys=ca`
+ */
+function usualAuthorities(): readonly string[] {
+  try {
+    return tls.getCACertificates("default");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    throw new CertificatesForbiddenError();
+  }
 }
 
 /** A stream over a connection, for `node:tls`. */

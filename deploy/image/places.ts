@@ -41,7 +41,7 @@ const FLAGS = [
   "--unstable-no-legacy-abort",
   "--allow-net",
   "--allow-env",
-  "--allow-sys=setPriority,ca",
+  "--allow-sys=setPriority",
   `--allow-read=${READ_PATHS.join()}`,
   "--allow-write=/data",
 ];

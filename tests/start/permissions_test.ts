@@ -17,7 +17,7 @@ Deno.test("the tasks request only network, environment, the working directory an
       "--no-prompt",
       "--allow-net",
       "--allow-env",
-      ...task === "start" ? ["--allow-sys=setPriority,ca"] : [],
+      ...task === "start" ? ["--allow-sys=setPriority"] : [],
       "--allow-read=.",
       "--allow-write=./data",
     ]);

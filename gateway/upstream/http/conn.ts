@@ -1,6 +1,6 @@
 /** An open connection, as far as HTTP needs it. */
 
-/** Connections of Deno are such, and {@linkcode import("./node_tls.ts").nodeTls} makes others. */
+/** Connections of Deno are such, and `node_tls.ts` makes others. */
 export interface Conn {
   /** Reads some bytes; null at the end. One read at a time. */
   read(into: Uint8Array): Promise<number | null>;

@@ -7,6 +7,7 @@ import { lookup } from "node:dns/promises";
 import { isLinkLocal } from "../../link_local.ts";
 import type { Conn } from "./conn.ts";
 import type { Destination } from "./no_proxy.ts";
+import type { NodeTls } from "./node_tls.ts";
 import { openTunnel, type Proxy, ProxyError } from "./proxy.ts";
 import { TlsHandshakes } from "./tls_handshakes.ts";
 import { unreachableNote } from "./unreachable_note.ts";
@@ -75,49 +76,63 @@ export interface DialOptions {
 export function dialer(options: DialOptions = {}): Dial {
   const { way = DIRECT, resolve = resolveBySystem, reachesLinkLocal } = options;
   const handshakes = new TlsHandshakes(way.tls.authorities);
+  const reach = reachesLinkLocal === true ? () => true : isReached;
   const needsNode = way.tls.certificate !== undefined ||
     way.tls.minVersion !== undefined;
-  const reach = reachesLinkLocal === true ? () => true : isReached;
+  let nodeTls: Promise<NodeTls> | undefined;
   return async (target) => {
-    const { signal, isTls } = target;
+    const { signal, isTls, hostname } = target;
     const proxy = way.proxyTo(target, isTls);
-    if (proxy === undefined && !isTls) {
-      return await connect(target, resolve, reach);
-    }
-    const resumed = isTls && await resumeTls(handshakes, target);
-    if (resumed) return resumed;
-    const tcp = proxy === undefined
-      ? await connect(target, resolve, reach)
-      : await toProxy(proxy, signal, () =>
+    const tcp = (): Promise<Deno.TcpConn> =>
+      proxy === undefined
+        ? connect(target, resolve, reach)
         // The operator named its address.
-        connect({ ...proxy, signal }, resolve, () => true));
-    const outer = proxy?.isTls === true
-      ? await toProxy(
-        proxy,
+        : toProxy(
+          proxy,
+          signal,
+          () => connect({ ...proxy, signal }, resolve, () => true),
+        );
+    const outer = async (): Promise<Conn> =>
+      proxy?.isTls === true
+        ? await toProxy(
+          proxy,
+          signal,
+          async () => await handshakes.start(await tcp(), { ...proxy, signal }),
+        )
+        : await tcp();
+    if (!isTls) return await outer();
+    if (needsNode || proxy?.isTls === true) {
+      nodeTls ??= import("./node_tls.ts").then(({ NodeTls }) =>
+        new NodeTls(way.tls)
+      );
+      return await (await nodeTls).open(
+        hostname,
         signal,
-        () => handshakes.start(tcp, { ...proxy, signal }),
-      )
-      : tcp;
-    if (!isTls) return outer;
-    if (proxy !== undefined) await openTunnelOn(outer, proxy, target);
-    if (outer === tcp && !needsNode) return await handshakes.start(tcp, target);
-    const { nodeTls } = await import("./node_tls.ts");
-    return await nodeTls(outer, target.hostname, way.tls, signal);
+        async () => await openTunnelOn(await outer(), proxy, target),
+      );
+    }
+    return await resumeTls(handshakes, target) ??
+      await handshakes.start(
+        await openTunnelOn(await tcp(), proxy, target),
+        target,
+      );
   };
 }
 
-/** Opens a tunnel; the connection is closed on a failure. */
-async function openTunnelOn(
-  conn: Conn,
-  proxy: Proxy,
+/** A connection to the destination over one to a proxy, which is closed on a failure. */
+async function openTunnelOn<T extends Conn>(
+  conn: T,
+  proxy: Proxy | undefined,
   target: DialTarget,
-): Promise<void> {
+): Promise<T> {
+  if (proxy === undefined) return conn;
   const { signal } = target;
   try {
     await abortable(
       signal,
       toProxy(proxy, signal, () => openTunnel(conn, proxy, target)),
     );
+    return conn;
   } catch (error) {
     conn.close();
     throw error;

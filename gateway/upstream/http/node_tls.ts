@@ -15,35 +15,87 @@ import type { TlsSettings } from "./way.ts";
  */
 const CERTIFICATE_REFUSED = "fatal alert, perhaps BadCertificate";
 
-/** The process may not read the authorities. */
-class CertificatesForbiddenError extends Error {
-  /** Constant, as of the system's errors. */
-  readonly code: string = "EAUTHORITIES";
-}
-
 const READ_BYTES = 64 * 1024;
 
-/**
- * Performs a handshake over an open connection, which it takes over.
- *
- * @param hostname the name that the certificate is checked against
- * @throws the signal's reason if it was aborted, otherwise the TLS error
- */
-export function nodeTls(
-  conn: Conn,
-  hostname: string,
-  settings: TlsSettings,
-  signal: AbortSignal,
-): Promise<Conn> {
-  const { certificate } = settings;
-  return new Promise((resolve, reject) => {
-    let options: tls.ConnectionOptions;
+/** Authorities of one's own, or those that the process trusts anyway. */
+type Trust = "own" | "usual";
+
+/** Opens such connections, for one way. */
+export class NodeTls {
+  readonly #settings: TlsSettings;
+  /**
+   * Which authorities have vouched for a host. `node:tls` takes either; both as one list would take
+   * 20 ms for each connection, and a permission to read it.
+   */
+  readonly #trusted = new Map<string, Trust>();
+
+  constructor(settings: TlsSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Connects and performs a handshake; a second time where only the other authorities know the
+   * server.
+   *
+   * @param hostname the name that the certificate is checked against
+   * @throws the signal's reason if it was aborted, otherwise the TLS error or that of `connect`
+   */
+  async open(
+    hostname: string,
+    signal: AbortSignal,
+    connect: () => Promise<Conn>,
+  ): Promise<Conn> {
+    const [first, second] = this.#order(hostname);
     try {
-      options = optionsOf(settings, hostname);
+      return await this.#openBy(first, hostname, signal, connect);
     } catch (error) {
-      conn.close();
-      return reject(error);
+      if (second === undefined || !isUntrusted(error)) throw error;
+      return await this.#openBy(second, hostname, signal, connect);
     }
+  }
+
+  #order(hostname: string): readonly [Trust, Trust?] {
+    if (this.#settings.authorities.length === 0) return ["usual"];
+    return this.#trusted.get(hostname) === "usual"
+      ? ["usual", "own"]
+      : ["own", "usual"];
+  }
+
+  async #openBy(
+    trust: Trust,
+    hostname: string,
+    signal: AbortSignal,
+    connect: () => Promise<Conn>,
+  ): Promise<Conn> {
+    const { authorities, certificate, minVersion } = this.#settings;
+    const conn = await handshake(await connect(), signal, {
+      // Decides what the certificate is checked against; an address is no name to ask for.
+      ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
+      ALPNProtocols: ["http/1.1"],
+      ...(trust === "own" ? { ca: [...authorities] } : {}),
+      ...certificate,
+      ...(minVersion === undefined
+        ? {}
+        : { minVersion: `TLSv${minVersion}` as const }),
+    });
+    this.#trusted.set(hostname, trust);
+    return conn;
+  }
+}
+
+/** Whether no authority that was asked knows the server. */
+function isUntrusted(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    error.code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
+}
+
+/** Over an open connection, which it takes over. */
+function handshake(
+  conn: Conn,
+  signal: AbortSignal,
+  options: tls.ConnectionOptions,
+): Promise<Conn> {
+  return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();
@@ -54,46 +106,12 @@ export function nodeTls(
     const socket = tls.connect({ ...options, socket: duplexOver(conn) }, () => {
       signal.removeEventListener("abort", onAbort);
       socket.off("error", fail);
-      resolve(new StreamConn(socket, certificate !== undefined));
+      resolve(new StreamConn(socket, options.cert !== undefined));
     });
     socket.once("error", fail);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
-}
-
-/** @throws {CertificatesForbiddenError} */
-function optionsOf(
-  { certificate, minVersion, authorities }: TlsSettings,
-  hostname: string,
-): tls.ConnectionOptions {
-  return {
-    // The name decides what the certificate is checked against; an address is no name to ask for.
-    ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
-    ALPNProtocols: ["http/1.1"],
-    // With `ca` nothing else is trusted.
-    ...(authorities.length === 0
-      ? {}
-      : { ca: [...usualAuthorities(), ...authorities] }),
-    ...certificate,
-    ...(minVersion === undefined
-      ? {}
-      : { minVersion: `TLSv${minVersion}` as const }),
-  };
-}
-
-/**
- * The authorities that the process trusts anyway.
- *
- * @throws {CertificatesForbiddenError} without the permission `--allow-sys=ca`
- */
-function usualAuthorities(): readonly string[] {
-  try {
-    return tls.getCACertificates("default");
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
-    throw new CertificatesForbiddenError();
-  }
 }
 
 /** A stream over a connection, for `node:tls`. */

@@ -16,10 +16,6 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ["EHOSTUNREACH", "WHO's host is unreachable"],
   ["ENETUNREACH", "WHO's network is unreachable"],
   ["ELINKLOCAL", LINK_LOCAL_NOTE],
-  [
-    "EAUTHORITIES",
-    "a vendor's tls.cert or tls.min_version beside own authorities needs the permission --allow-sys=ca",
-  ],
 ]);
 
 /** The reason; undefined for an error that is none of a connection attempt. */

@@ -121,7 +121,9 @@ class Reader {
     const settings = this.#tls(`${at}.tls`, tls ?? {}, usual.tls);
     if (text === undefined) return withTls(usual, settings);
     if (text === "none") return directWay(settings);
-    const address: Proxy | undefined = readProxy(text);
+    // Another secret must not be taken for the name of a host.
+    const isAddress = variable === undefined || text.includes("://");
+    const address: Proxy | undefined = isAddress ? readProxy(text) : undefined;
     if (address !== undefined) return proxiedWay(address, settings);
     this.#sources.onProblem(
       `${at}.${

@@ -100,6 +100,11 @@ Deno.test("readConfig() names what is wrong with a proxy or with a file of certi
     ],
     [{}, { proxy_env: "P" }, /vendors\.host\.proxy_env: P is not set$/],
     [
+      { P: "canary-0123456789" },
+      { proxy_env: "P" },
+      /vendors\.host\.proxy_env: P: must be the address/,
+    ],
+    [
       { P: "socks5://canary" },
       { proxy_env: "P" },
       /vendors\.host\.proxy_env: P: must be the address/,

@@ -8,6 +8,7 @@ import {
   AUTH_FIELDS,
   authProblem,
   isUnencrypted,
+  variableName,
 } from "../credentials/auth_settings.ts";
 import { fill, HOST_SETTINGS } from "../hosts/address.ts";
 import type { Host, HostSetting } from "../hosts/host.ts";
@@ -67,7 +68,7 @@ export const vendorSettings = z.strictObject({
     (text) => readProxy(text)?.authorization === undefined,
     "must have no user, because the file is shown to operators; name a variable that holds the whole address with proxy_env",
   ),
-  proxy_env: z.string().min(1),
+  proxy_env: variableName,
   tls: z.strictObject({
     ca: filePath,
     cert: filePath,

@@ -28,7 +28,7 @@ async function startHost(): Promise<
       ...certificate("right"),
       ca: AUTHORITY,
       requestCert: true,
-      // Another certificate of the tests stands in for the next one, though it is a server's.
+      // Another certificate of the tests is the next one, though it is a server's.
       rejectUnauthorized: false,
     },
     (socket) => {

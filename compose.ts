@@ -16,7 +16,9 @@ import { EventCounts } from "./gateway/observability/event_counts.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import type { OtlpEvent } from "./gateway/observability/otlp_settings.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
+import { clientFetch } from "./gateway/upstream/http/client_fetch.ts";
 import { upstreamClient } from "./gateway/upstream/http/http_client.ts";
+import { DIRECT, type Way, withTls } from "./gateway/upstream/http/way.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
 import {
   type ModelRegistry,
@@ -118,9 +120,19 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       (replayUrl === undefined
         ? vendors
         : replayVendors(replayUrl, catalogue.vendors));
+  const way = (): Way => inForce.way;
+  const client = upstreamClient(config, systemTimers, { way });
+  // Credentials may come from the machine's metadata service, where no call is sent.
+  const credentialClient = upstreamClient(config, systemTimers, {
+    way,
+    reachesLinkLocal: true,
+  });
   const credentials = new CredentialSet({
     files: SYSTEM_FILES,
-    fetch,
+    // A vendor's certificates are for the vendor, not for who issues tokens.
+    fetchBy: (own) =>
+      clientFetch(credentialClient, own && withTls(own, inForce.way.tls)),
+    machineFetch: clientFetch(credentialClient, DIRECT),
     now: localNow,
     timers: options.timers ?? systemTimers,
   }, onEvent);
@@ -185,13 +197,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
               auth: host.auth,
             }),
           }),
+          fetch: clientFetch(client, vendors[name]?.way),
           wants,
         };
         return [[name, source] as const];
       }),
     );
   };
-  const client = upstreamClient(config, systemTimers);
   // Loaded only if spans or metrics are collected, to save the time and memory otherwise.
   const spans = config.traces
     ? await import("./gateway/observability/call_span.ts")
@@ -201,6 +213,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     : (await import("./gateway/observability/otlp_metrics.ts")).otlpMetrics(
       config.otlpMetrics,
       onEvent,
+      { way },
     );
   const gateway = createGateway({
     config,
@@ -231,10 +244,16 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
         accounts: accounts.accounts,
         admin: accounts.admin,
         now,
+        fetch: clientFetch(client),
       }),
     }),
     models: modelsOf(config),
-    client,
+    client: {
+      ...client,
+      async close() {
+        await Promise.all([client.close(), credentialClient.close()]);
+      },
+    },
     timers: options.timers ?? systemTimers,
     now,
     random: options.random ?? Math.random,

@@ -37,6 +37,7 @@ import {
   loadedEvent,
   reload,
 } from "./gateway/settings/reload.ts";
+import { proxySecrets } from "./gateway/upstream/http/proxy.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 import { respondWhileStarting } from "./routes/starting.ts";
@@ -110,12 +111,16 @@ const print = log.line;
 let secrets = (): readonly string[] => [];
 watchWarnings({ print, secrets: () => secrets() });
 let reloadSettings = (): void => {};
-const watched = [
-  ...(config.configFile === undefined ? [] : [config.configFile]),
-  ...config.secretFiles.map(({ path }) => path),
-];
-const watch = watched.length === 0 ? undefined : new FileWatch(
-  async () => (await Promise.all(watched.map(fileVersion))).join(),
+let inForce = (): Config => config;
+const watched = (): readonly string[] => {
+  const { configFile, secretFiles, certificateFiles } = inForce();
+  return [
+    ...(configFile === undefined ? [] : [configFile]),
+    ...[...secretFiles, ...certificateFiles].map(({ path }) => path),
+  ];
+};
+const watch = watched().length === 0 ? undefined : new FileWatch(
+  async () => (await Promise.all(watched().map(fileVersion))).join(),
   () => reloadSettings(),
 );
 // Notes the versions that were read: a file may change while the store opens.
@@ -123,11 +128,14 @@ await watch?.look();
 /** Requests that arrive before the gateway is assembled wait for it, unless it waits for its store. */
 const opened = Promise.withResolvers<Gateway>();
 const storeDown = Promise.withResolvers<undefined>();
-let handle = async (request: Request): Promise<Response> => {
+let handle = async (
+  request: Request,
+  peer: () => string,
+): Promise<Response> => {
   const gateway = await Promise.race([opened.promise, storeDown.promise]);
   return gateway === undefined
     ? respondWhileStarting(request, config.basePath)
-    : dispatch(gateway, request);
+    : dispatch(gateway, request, peer);
 };
 const address = Promise.withResolvers<{ hostname: string; port: number }>();
 let onConnectionEvent = (_: ConnectionEvent): void => {};
@@ -138,7 +146,7 @@ const server = await exitOnConfigError(() => {
     return serveSteadily({
       listen: config.listen,
       onListen: address.resolve,
-      handle: (request) => handle(request),
+      handle: (request, peer) => handle(request, peer),
       onExhausted: (error) =>
         onConnectionEvent({ type: "connections_exhausted", error }),
       onAccepting: () => onConnectionEvent({ type: "connections_accepted" }),
@@ -165,6 +173,8 @@ const { gateway, accounts, events, configure } = await exitOnConfigError(() =>
     showKey,
   })
 );
+
+inForce = () => gateway.config;
 
 /** Time for clients to receive the error of an aborted call. */
 const ABORT_GRACE_MS = 2_000;
@@ -224,6 +234,9 @@ secrets = () => [
   ...passwordsIn(gateway.config.databaseUrl),
   ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
   ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
+  ...[gateway.config, ...Object.values(gateway.config.vendors)].flatMap((
+    { way },
+  ) => way?.proxies.flatMap(proxySecrets) ?? []),
 ];
 watchFaults({
   print,
@@ -271,7 +284,7 @@ if (watch !== undefined) {
   }
 }
 
-handle = (request) => dispatch(gateway, request);
+handle = (request, peer) => dispatch(gateway, request, peer);
 opened.resolve(gateway);
 /** One click from the first start to the console; not where others can read the terminal's log. */
 const signInCode = accounts.freshKey !== undefined &&

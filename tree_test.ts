@@ -308,6 +308,26 @@ Deno.test("only config.ts and the programs read the environment", async () => {
   }
 });
 
+Deno.test("every request leaves by the gateway's own client, which knows the proxies", async () => {
+  const own = "gateway/upstream/http/";
+  let looked = 0;
+  for (const url of await modules(ROOT)) {
+    const path = pathOf(url);
+    if (isForTests(path) || path.startsWith(own)) continue;
+    if (!/^(gateway|routes|translate|main\.ts|compose\.ts)/.test(path)) {
+      continue;
+    }
+    looked++;
+    assert.doesNotMatch(
+      await Deno.readTextFile(url),
+      // As a call, a value or a member's shorthand; `fetch: …`, types and `#fetch` are others'.
+      /(?<!typeof |[.#\w`"'-])fetch(?:\(|,|\s*\}|\s*;)|globalThis\.fetch|createHttpClient\((?!\{ caCerts)|from "node:https?"/,
+      path,
+    );
+  }
+  assert.ok(looked > 300);
+});
+
 Deno.test("docs/configuration.md has a row for every setting, with the texts of the console", async () => {
   const page = await Deno.readTextFile(
     new URL("docs/configuration.md", ROOT),

@@ -33,9 +33,15 @@ export type ConfiguredAccounts = OpenedAccounts & {
   readonly replies?: StoredReplies;
   /** True if no store was configured and none can be written, so that data is kept in memory. */
   readonly isInMemory: boolean;
-  /** Makes another key of the settings, and another user and password of the store, take effect. */
+  /**
+   * Makes another key of the settings, another way to receivers, and another user and password of
+   * the store take effect.
+   */
   configure(
-    next: Pick<Config, "gatewayKey" | "databaseUrl" | "databaseReadUrl">,
+    next: Pick<
+      Config,
+      "gatewayKey" | "webhookWay" | "databaseUrl" | "databaseReadUrl"
+    >,
   ): void;
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
@@ -156,7 +162,7 @@ async function openWith(
   if (locked.length > 0) {
     onEvent({ type: "webhooks_need_setting", accounts: locked });
   }
-  let { gatewayKey } = config;
+  let { gatewayKey, webhookWay } = config;
   const opened = await open({
     store,
     ...prices,
@@ -169,6 +175,7 @@ async function openWith(
       },
     }),
     configuredKey: () => gatewayKey,
+    webhookWay: () => webhookWay,
   });
   const { replies, close } = openReplies(
     config,
@@ -187,7 +194,7 @@ async function openWith(
     ...compact({ replies, certificateEnds: store.certificateEnds }),
     ...(store.replica !== undefined && { replicaLagMs: store.replica.lagMs }),
     configure(next) {
-      gatewayKey = next.gatewayKey;
+      ({ gatewayKey, webhookWay } = next);
       store.setLogin?.(next.databaseUrl, next.databaseReadUrl);
     },
   };

@@ -98,16 +98,18 @@ const CHALLENGE = { "www-authenticate": 'Bearer realm="model-gateway"' };
 /** The client's next request goes to another process. */
 const CLOSING = { connection: "close" };
 
-/** Responds to any request; never throws. */
+/** Responds to any request; never throws. `peer`: see {@linkcode RouteContext.peer}. */
 export async function dispatch(
   gateway: Gateway,
   request: Request,
+  peer?: () => string,
 ): Promise<Response> {
   const arrivedMs = gateway.now();
   const requestId = newRequestId(arrivedMs);
   const arrival = {
     gateway,
     request,
+    ...(peer === undefined ? {} : { peer }),
     requestId,
     arrivedMs,
     facts: noFacts(),

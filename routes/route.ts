@@ -21,6 +21,8 @@ export interface RouteContext {
   readonly gateway: Gateway;
   /** As received; its body has not been read. */
   readonly request: Request;
+  /** The address of the connection's other end, which may be a proxy; absent: not known. */
+  readonly peer?: () => string;
   /** Path of the request, without the host. */
   readonly path: string;
   /** Path of the route, with variable parts as `:name`. */
@@ -44,7 +46,7 @@ export interface RouteContext {
 /** What is known of a request before it is parsed. */
 export type Arrival = Pick<
   RouteContext,
-  "gateway" | "request" | "requestId" | "arrivedMs" | "facts" | "turn"
+  "gateway" | "request" | "peer" | "requestId" | "arrivedMs" | "facts" | "turn"
 >;
 
 interface SocketTurn {
@@ -57,7 +59,7 @@ interface SocketTurn {
 /** What a page that shows an error knows of its request. */
 export type PageRequest = Pick<
   RouteContext,
-  "gateway" | "request" | "path" | "query" | "requestId"
+  "gateway" | "request" | "peer" | "path" | "query" | "requestId"
 >;
 
 interface AnyRoute<M = "GET" | "POST"> {

@@ -42,6 +42,7 @@ import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
 import { postWebhook } from "./webhooks/post_webhook.ts";
+import type { Way } from "../upstream/http/way.ts";
 
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
@@ -69,6 +70,8 @@ export interface AccountsOptions {
   readonly calls?: Pick<CallBookOptions, "maxAgeMs" | "maxRows">;
   /** Called with events that an operator should know of. */
   readonly onEvent?: (event: AccountsEvent) => void;
+  /** How the receivers of webhooks are reached; absent: directly. */
+  readonly webhookWay?: () => Way;
 }
 
 /**
@@ -188,7 +191,7 @@ const MAX_FINDINGS = 10;
 export async function openAccountService(
   options: AccountsOptions,
 ): Promise<OpenedAccounts> {
-  const { store, price, onEvent } = options;
+  const { store, price, onEvent, webhookWay } = options;
   const now = options.now ?? (() => store.clock.now());
   const timer = options.timer ?? startTimer;
   const leaseId = newId("owner", now());
@@ -316,7 +319,8 @@ export async function openAccountService(
     store,
     now,
     timer,
-    post: postWebhook,
+    post: (message, target, signal) =>
+      postWebhook(message, target, signal, compact({ way: webhookWay })),
     onGivenUp: ({ accountId, attempts }, reason) =>
       onEvent?.({
         type: "webhook_given_up",

@@ -49,6 +49,7 @@ interface CliContext {
   readonly check?: (
     file: string | undefined,
     url: string | undefined,
+    reach: boolean,
   ) => Promise<ConfigCheck>;
   /** Copies the store into a file, for `store backup`; returns what it did. */
   readonly backUp?: (file: string) => Promise<string>;
@@ -137,12 +138,17 @@ async function execute(
   }
   if (command.operationId === "checkConfig") {
     if (check === undefined) throw new FlagError("no configuration");
-    const { url } = fields;
-    const result = await check(id, typeof url === "string" ? url : undefined);
+    const { url, reach } = fields;
+    const result = await check(
+      id,
+      typeof url === "string" ? url : undefined,
+      reach === true,
+    );
     const isValid = result.problems.length === 0;
     if (isJson) print(JSON.stringify(checkJson(result)));
     else (isValid ? print : printError)(checkText(result));
-    return isValid ? 0 : 1;
+    const reachesAll = result.reached?.every(({ failure }) => !failure);
+    return isValid && reachesAll !== false ? 0 : 1;
   }
   if (command.operationId === "backUpStore") {
     if (context.backUp === undefined) throw new FlagError("no configuration");
@@ -376,7 +382,8 @@ async function main(): Promise<number> {
       read ??= readConfig({ env: { ...env, HOST: "127.0.0.1" }, readFile });
     return await runCli(Deno.args, {
       now: Date.now,
-      check: (file, url) => checkConfig({ env, readFile, fetch }, file, url),
+      check: (file, url, reach) =>
+        checkConfig({ env, readFile }, file, url, reach),
       backUp: (file) => backUpStore(config().databaseUrl, file),
       models: {
         discover: (vendor) => discover(config(), vendor),

@@ -100,6 +100,11 @@ export const COMMANDS: readonly Command[] = [
       "url",
       "the running gateway to compare with; absent: HOST and PORT",
     ),
+    reach: {
+      field: "reach",
+      kind: "switch",
+      help: "connect to every vendor's address, without a call",
+    },
   }),
   command("store backup FILE", "backUpStore"),
   command("models discover", "discoverModels", {

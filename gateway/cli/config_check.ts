@@ -1,6 +1,7 @@
 /**
  * `deno task admin config check`: whether a start with these settings would succeed, and what it
- * would change. Opens no store and calls nothing but the running gateway.
+ * would change. Opens no store and calls nothing but the running gateway; with `--reach` it connects
+ * to vendors.
  */
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import {
@@ -23,17 +24,16 @@ import {
   unpricedModels,
 } from "../upstream/catalogue/not_offered.ts";
 import { FlagError } from "./flag_values.ts";
-
-interface CheckSources extends ConfigSources {
-  /** Asks the running gateway. */
-  readonly fetch: typeof fetch;
-}
+import { type Reached, reachLines, reachVendors } from "./reach.ts";
+import { withClientFetch } from "./with_client_fetch.ts";
 
 export interface ConfigCheck {
   /** Every mistake, one a line; none: a start would read these settings. */
   readonly problems: readonly string[];
   /** What an operator should know of valid settings. */
   readonly notes: readonly string[];
+  /** The vendors' addresses, tried; absent if that was not asked for. */
+  readonly reached?: readonly Reached[];
   /** The comparison with the running gateway; absent with a mistake. */
   readonly running?: Running;
 }
@@ -50,9 +50,10 @@ const ANSWER_MS = 3_000;
 
 /** Checks the settings of the environment; `file` takes the place of `GATEWAY_CONFIG`. */
 export async function checkConfig(
-  sources: CheckSources,
+  sources: ConfigSources,
   file: string | undefined,
   url: string | undefined,
+  reach = false,
 ): Promise<ConfigCheck> {
   let config: Config;
   try {
@@ -89,7 +90,11 @@ export async function checkConfig(
         }`,
       ]),
     ],
-    running: await compare(config, url ?? addressOf(config), sources.fetch),
+    ...(reach ? { reached: await reachVendors(config) } : {}),
+    running: await withClientFetch(
+      config.way,
+      (ask) => compare(config, url ?? addressOf(config), ask),
+    ),
   };
 }
 
@@ -193,11 +198,14 @@ function settingOf(
   };
 }
 
-export function checkText({ problems, notes, running }: ConfigCheck): string {
+export function checkText(
+  { problems, notes, reached = [], running }: ConfigCheck,
+): string {
   if (problems.length > 0) return problems.join("\n");
   return [
     "The settings are valid.",
     ...notes,
+    ...reachLines(reached),
     ...(running === undefined ? [] : runningLines(running)),
   ].join("\n");
 }
@@ -224,13 +232,16 @@ function runningLines(running: Running): readonly string[] {
 }
 
 export function checkJson(
-  { problems, notes, running }: ConfigCheck,
+  { problems, notes, reached, running }: ConfigCheck,
 ): JsonObject {
   return {
     object: "config_check",
     valid: problems.length === 0,
     problems,
     notes,
+    reached: reached?.map((
+      { vendor, address, proxy = null, failure = null },
+    ) => ({ vendor, address, proxy, failure })) ?? null,
     running: running === undefined ? null : {
       url: running.url,
       unknown: "unknown" in running ? running.unknown : null,

@@ -12,6 +12,7 @@ import {
   hostList,
   HostListError,
 } from "../upstream/catalogue/host_list.ts";
+import { withClientFetch } from "./with_client_fetch.ts";
 
 /** A row of the configuration file. */
 interface DiscoveredRow {
@@ -60,9 +61,14 @@ export async function discover(
     throw vendorError(`only vendors with api_key_env, api_key_file or none`);
   }
   const url = `${access.baseUrl}/models`;
-  const { ids, unusable } = await listAt(
-    url,
-    key === undefined ? {} : keyHeaders(key, dialect.auth),
+  const { ids, unusable } = await withClientFetch(
+    access.way ?? config.way,
+    (httpFetch) =>
+      listAt(
+        url,
+        key === undefined ? {} : keyHeaders(key, dialect.auth),
+        httpFetch,
+      ),
   );
   const price = isLoopback(new URL(url).hostname) ? "free" : null;
   return {
@@ -80,9 +86,10 @@ export async function discover(
 async function listAt(
   url: string,
   headers: Readonly<Record<string, string>>,
+  httpFetch: typeof fetch,
 ): Promise<HostList> {
   try {
-    return await hostList(url, headers);
+    return await hostList(url, headers, httpFetch);
   } catch (error) {
     if (!(error instanceof HostListError)) throw error;
     throw vendorError(error.message);

@@ -13,6 +13,7 @@ import {
 import { keyHash } from "../accounts/key.ts";
 import { isLoopback } from "../loopback.ts";
 import { limitedText } from "../upstream/http/limited_text.ts";
+import { isLeftOut, leftOutGroups } from "./left_out_groups.ts";
 import { claimOf, type SignInSettings } from "./sign_in_settings.ts";
 
 /** Where a person wants to go. */
@@ -45,6 +46,8 @@ export interface Person {
    * Claims of the ID token and, where that lacks one that a rule needs, of the issuer's user info.
    */
   readonly claims: JsonObject;
+  /** Why claims that the issuer left out could not be asked for; absent: nothing to add. */
+  readonly failure?: string;
   readonly wanted: Wanted;
 }
 
@@ -97,11 +100,18 @@ const NAME_CHARS = 200;
 /** Loaded with the first sign-in. */
 const library = () => import("openid-client");
 
+/** What the sign-in uses. */
+interface SignInSources {
+  /** Calls the issuer. */
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+}
+
 /** Creates the sign-in. `secret`: of the client; absent: a public client. */
 export function companySignIn(
   settings: SignInSettings,
   secret: string | undefined,
-  now: () => number,
+  { now, fetch: httpFetch }: SignInSources,
 ): CompanySignIn {
   const { issuer, client_id: clientId, scopes } = settings;
   let known:
@@ -141,7 +151,8 @@ export function companySignIn(
         return authenticate(server, ...rest);
       },
       {
-        [client.customFetch]: fetchBounded,
+        [client.customFetch]: (url, options) =>
+          fetchBounded(httpFetch, url, options),
         timeout: TIMEOUT_SECONDS,
         execute: [
           client.enableNonRepudiationChecks,
@@ -180,6 +191,15 @@ export function companySignIn(
       );
       claims = { ...more, ...claims };
     }
+    const asked =
+      settings.rules.some(({ claim }) =>
+          claim === "groups" && isLeftOut(claims, claim)
+        )
+        ? await leftOutGroups(issuer, tokens.access_token, httpFetch)
+        : undefined;
+    if (asked !== undefined && "groups" in asked) {
+      claims = { ...claims, groups: asked.groups };
+    }
     const name = [settings.name_claim, "email", "preferred_username", "name"]
       .map((claim) => claimOf(claims, claim))
       .find((value) => typeof value === "string" && value.trim() !== "");
@@ -187,6 +207,7 @@ export function companySignIn(
       id: `person_${keyHash(`${issuer}\n${subject}`).slice(0, ID_CHARS)}`,
       name: String(name ?? subject).slice(0, NAME_CHARS),
       claims,
+      ...(asked !== undefined && "failure" in asked ? asked : {}),
       wanted,
     };
   };
@@ -315,6 +336,7 @@ function isOutage({ code }: { readonly code?: string }): boolean {
  * the code and the client's secret go to this machine alone.
  */
 async function fetchBounded(
+  httpFetch: typeof fetch,
   url: string,
   options: CustomFetchOptions,
 ): Promise<Response> {
@@ -323,7 +345,7 @@ async function fetchBounded(
     throw new Error("the issuer names an address without TLS");
   }
   // The library's types name fewer kinds of bodies than `fetch` has.
-  const response = await fetch(url, options as RequestInit);
+  const response = await httpFetch(url, options as RequestInit);
   const text = await limitedText(response, MAX_REPLY_BYTES);
   if (text === undefined) throw new Error("the issuer's reply is too long");
   return new Response(text === "" ? null : text, response);

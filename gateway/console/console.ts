@@ -26,7 +26,7 @@ import {
   companySignIn,
   type Person,
 } from "./company_sign_in.ts";
-import { grantsOf, ruleText } from "./sign_in_settings.ts";
+import { grantsOf, refusalReason, ruleText } from "./sign_in_settings.ts";
 import { type WrongAttempts, wrongAttempts } from "./wrong_attempts.ts";
 
 /** A new session. */
@@ -116,6 +116,8 @@ interface ConsoleParts {
   readonly admin: Admin;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Calls the company's issuer. */
+  readonly fetch: typeof fetch;
 }
 
 /** Pages that are made at once. */
@@ -177,7 +179,7 @@ export function createConsole(parts: ConsoleParts): Console {
             operator ? "operator" : "account"
           ),
         ),
-        signIn: companySignIn(signIn.settings, signIn.secret, now),
+        signIn: companySignIn(signIn.settings, signIn.secret, parts),
       };
     }
     return company;
@@ -293,7 +295,7 @@ export function createConsole(parts: ConsoleParts): Console {
       return signedIn;
     },
     company: currentCompany,
-    async enterAs({ id, name, claims, wanted }, replaces, requestId) {
+    async enterAs({ id, name, claims, failure, wanted }, replaces, requestId) {
       const { signIn } = config();
       const admin = as(requestId);
       const grants = signIn === undefined
@@ -306,9 +308,14 @@ export function createConsole(parts: ConsoleParts): Console {
       );
       const [grant, ...others] = fitting;
       if (signIn === undefined || grant === undefined) {
+        const reason = [
+          signIn && refusalReason(signIn.settings, claims, wanted),
+          failure,
+        ].filter((one) => one !== undefined).join("; ");
         await admin.changes.signInRefused({
           area,
           credential: `company account ${name}`,
+          reason,
         });
         throw new ApiError(
           "permission",
@@ -318,8 +325,8 @@ export function createConsole(parts: ConsoleParts): Console {
               : account === undefined
               ? "an account"
               : `the account ${account}`
-          } that fits`,
-          { code: "not_in_table", retryable: false },
+          } that fits: ${reason}`,
+          { code: "not_in_table", retryable: false, note: reason },
         );
       }
       if (others.length > 0) {

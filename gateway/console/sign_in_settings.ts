@@ -4,6 +4,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { isLoopback } from "../loopback.ts";
+import { isLeftOut } from "./left_out_groups.ts";
 
 const claimText = z.string().min(1).max(500);
 
@@ -75,8 +76,44 @@ export function grantsOf(
   return [...grants.values()];
 }
 
+/** What a person wants to open. */
+interface WantedGrant {
+  readonly door: "account" | "operator";
+  readonly account?: string;
+}
+
+/**
+ * Why no rule gives a person what is wanted, for the person and for operators: names of claims, no
+ * values.
+ */
+export function refusalReason(
+  { rules }: Pick<SignInSettings, "rules">,
+  claims: JsonObject,
+  { door, account }: WantedGrant,
+): string {
+  const wanted = rules.filter((one) =>
+    door === "operator" ? one.operator === true : one.account !== undefined &&
+      (account === undefined || account === one.account)
+  );
+  if (wanted.length === 0) return "the table has none";
+  const reasons = wanted.map(({ claim, value }) =>
+    claim === "email" && has(claims, claim, value)
+      ? "the issuer does not report the email address as verified (email_verified)"
+      : isLeftOut(claims, claim)
+      ? `the issuer left the claim ${claim} out, as Entra ID does above 200 groups`
+      : claimOf(claims, claim) === undefined
+      ? `the issuer sent no claim ${claim}`
+      : `the claim ${claim} has the value of no row`
+  );
+  return [...new Set(reasons)].join("; ");
+}
+
 function hasClaim(claims: JsonObject, { claim, value }: SignInRule): boolean {
   if (claim === "email" && claims["email_verified"] !== true) return false;
+  return has(claims, claim, value);
+}
+
+function has(claims: JsonObject, claim: string, value: string): boolean {
   const found = claimOf(claims, claim);
   return Array.isArray(found) ? found.includes(value) : found === value;
 }

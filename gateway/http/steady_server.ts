@@ -14,7 +14,11 @@ interface SteadyOptions {
     | { readonly hostname: string; readonly port: number }
     | undefined;
   readonly onListen: (address: { hostname: string; port: number }) => void;
-  readonly handle: (request: Request) => Promise<Response>;
+  /** `peer`: the address of the connection's other end. */
+  readonly handle: (
+    request: Request,
+    peer: () => string,
+  ) => Promise<Response>;
   /** A connection could not be accepted: the idle ones are ended, so that there is room. */
   readonly onExhausted: (error: unknown) => void;
   /** After that: it accepts connections again. */
@@ -38,7 +42,10 @@ export function serveSteadily(
   const start = (
     options: Deno.ServeTcpOptions,
   ): Deno.HttpServer<Deno.NetAddr> => {
-    const server = Deno.serve(options, handle);
+    const server = Deno.serve(
+      options,
+      (request, info) => handle(request, () => info.remoteAddr.hostname),
+    );
     server.finished.catch((error) => void replace(server, error));
     return server;
   };

@@ -8,7 +8,10 @@ import { ApiError } from "../../translate/model/error.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Vendor } from "../upstream/catalogue/vendors.ts";
-import { upstreamClient } from "../upstream/http/http_client.ts";
+import {
+  type ClientOptions,
+  upstreamClient,
+} from "../upstream/http/http_client.ts";
 import { VERSION } from "../version.ts";
 import { errorType, inputTokens, placeOf } from "./call_attributes.ts";
 import type { LogEntry } from "./log.ts";
@@ -67,13 +70,14 @@ const USAGE: HistogramForm = {
 export function otlpMetrics(
   settings: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,
+  options: ClientOptions = {},
 ): OtlpMetrics {
   const { intervalMs, isDelta } = settings;
   const duration = new OtlpHistogram(DURATION);
   const firstChunk = new OtlpHistogram(FIRST_CHUNK);
   const usage = new OtlpHistogram(USAGE);
   const all = [duration, firstChunk, usage];
-  const sender = otlpSender(settings, onEvent);
+  const sender = otlpSender(settings, onEvent, options);
   const resource = {
     attributes: attributeList({
       "service.version": VERSION,
@@ -149,12 +153,17 @@ export function otlpMetrics(
 function otlpSender(
   { url, headers, isCompressed, timeoutMs }: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,
+  options: ClientOptions,
 ): { send(text: string): Promise<boolean>; end(): Promise<void> } {
-  const client = upstreamClient({
-    connectTimeoutMs: timeoutMs,
-    firstByteTimeoutMs: timeoutMs,
-    idleTimeoutMs: timeoutMs,
-  }, gatewayTimers());
+  const client = upstreamClient(
+    {
+      connectTimeoutMs: timeoutMs,
+      firstByteTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+    },
+    gatewayTimers(),
+    options,
+  );
   const ended = new AbortController();
   let failedFor: string | undefined;
   /** The reason why an export did not arrive; it contains neither address nor header. */

@@ -24,6 +24,14 @@ import {
 } from "../upstream/credentials/credential_plan.ts";
 import type { SignInSettings } from "../console/sign_in_settings.ts";
 import { isLoopback } from "../loopback.ts";
+import {
+  type TrustedProxies,
+  trustedProxies,
+} from "../http/forwarded_origin.ts";
+import { readProxy } from "../upstream/http/proxy.ts";
+import type { EnvironmentProxies, Way } from "../upstream/http/way.ts";
+import type { CertificateFile } from "./certificate_files.ts";
+import { environmentProxies, readWays } from "./ways.ts";
 import { ANY_KEY_SETTING, VENDORS } from "../upstream/catalogue/vendors.ts";
 
 export { isLoopback };
@@ -54,6 +62,8 @@ export interface VendorAccess {
   readonly baseUrl: string;
   /** The only dialects that are spoken there; absent: all that the vendor speaks. */
   readonly dialects?: readonly DialectName[];
+  /** How it is reached; absent: as everything else. */
+  readonly way?: Way;
 }
 
 /** All settings, validated. */
@@ -69,6 +79,16 @@ export interface Config {
     /** The environment variable that the file names. */
     readonly keySetting: string;
   }[];
+  /** How everything is reached that has no way of its own. */
+  readonly way: Way;
+  /** How the receivers of webhooks are reached. */
+  readonly webhookWay: Way;
+  /** The proxies of the environment. */
+  readonly proxies: EnvironmentProxies;
+  /** The files of certificates that were read. */
+  readonly certificateFiles: readonly CertificateFile[];
+  /** What an operator should know of such files. */
+  readonly certificateNotes: readonly string[];
   /** True if the embedded replay upstream replies for every vendor. */
   readonly replay: boolean;
   /** `GATEWAY_CONFIG`; absent if it is not set. */
@@ -103,6 +123,8 @@ export interface Config {
   readonly console: "all" | "account" | "off";
   /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
   readonly publicUrl?: string;
+  /** Which other ends of a connection are proxies that report the address of a request. */
+  readonly trustedProxies: TrustedProxies;
   /** The path of that address, without a slash at the end; usually empty. */
   readonly basePath: string;
   /**
@@ -211,7 +233,7 @@ export function readConfig(sources: ConfigSources): Config {
     Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
   const { env, secretFiles } = withSecretFiles(
-    given,
+    withProxyNames(given),
     sources.readFile,
     problems,
   );
@@ -231,6 +253,22 @@ export function readConfig(sources: ConfigSources): Config {
   const values = valuesOf(env, (name, message) => {
     problems.push(`${placeOf(name, secretFiles)}: ${message}`);
   });
+  const proxies = environmentProxies(
+    readProxy(values.HTTP_PROXY ?? ""),
+    readProxy(values.HTTPS_PROXY ?? ""),
+    values.NO_PROXY,
+  );
+  const { vendorWays, ...ways } = readWays({
+    proxies,
+    webhooksUseThem: values.GATEWAY_WEBHOOK_PROXY === "on",
+    authorities: values,
+    vendors: overrides.vendors ?? {},
+    env,
+    readFile: sources.readFile,
+    onProblem: (problem) => problems.push(problem),
+  });
+  const wayOf = (name: string): Pick<VendorAccess, "way"> =>
+    compact({ way: vendorWays[name] });
   const vendors: Record<string, VendorAccess> = {};
   for (const vendor of VENDORS) {
     const apiKey = values[vendor.keySetting];
@@ -239,6 +277,7 @@ export function readConfig(sources: ConfigSources): Config {
       vendors[vendor.name] = {
         apiKey,
         baseUrl: values[vendor.baseUrlSetting] ?? override ?? vendor.baseUrl,
+        ...wayOf(vendor.name),
       };
     }
   }
@@ -271,6 +310,7 @@ export function readConfig(sources: ConfigSources): Config {
       vendors[name] = {
         ...plannedAccess(result.plan),
         baseUrl: vendor.baseUrl,
+        ...wayOf(name),
       };
     }
   }
@@ -321,6 +361,8 @@ export function readConfig(sources: ConfigSources): Config {
       : { listen: { hostname: values.HOST, port: values.PORT } }),
     vendors,
     vendorsWithoutKey,
+    ...ways,
+    proxies,
     replay: isReplayRequested || unconfigured,
     overrides,
     fileContent: content,
@@ -340,6 +382,7 @@ export function readConfig(sources: ConfigSources): Config {
     console: onPlatform && values.DATABASE_URL === undefined
       ? "off"
       : values.GATEWAY_CONSOLE,
+    trustedProxies: trustedProxies(values.GATEWAY_TRUSTED_PROXIES),
     basePath: /^https?:\/\/[^/]+(.*)$/.exec(values.GATEWAY_PUBLIC_URL ?? "")
       ?.[1] ?? "",
     ...compact({
@@ -389,6 +432,17 @@ export function readConfig(sources: ConfigSources): Config {
     ...config,
     settings: settingsInForce(config, env, secretFiles),
   });
+}
+
+/** The variables of proxies are written in either case; the lower one comes first, as in curl. */
+function withProxyNames(
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const lower = (["https_proxy", "http_proxy", "no_proxy"] as const).flatMap(
+    (name) =>
+      env[name] === undefined ? [] : [[name.toUpperCase(), env[name]] as const],
+  );
+  return { ...env, ...Object.fromEntries(lower) };
 }
 
 /** What company sign-in lacks. */

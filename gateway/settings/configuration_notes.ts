@@ -4,12 +4,20 @@
  */
 import type { Config } from "./config.ts";
 import { notOffered } from "../upstream/catalogue/not_offered.ts";
+import { destinationOf } from "../upstream/http/way.ts";
 import { isUnencrypted } from "../upstream/credentials/auth_settings.ts";
 
-/** One line each about vendors without a key, and about those reached without encryption. */
+/**
+ * One line each about vendors without a key, those reached without encryption, the proxies by which
+ * they are reached, and files of certificates.
+ */
 export function vendorNotes(
-  { vendors, vendorsWithoutKey }: Pick<Config, "vendors" | "vendorsWithoutKey">,
+  config: Pick<
+    Config,
+    "vendors" | "vendorsWithoutKey" | "way" | "certificateNotes"
+  >,
 ): readonly string[] {
+  const { vendors, vendorsWithoutKey } = config;
   const unencrypted = Object.entries(vendors)
     .filter(([, { baseUrl }]) => isUnencrypted(baseUrl))
     .map(([name]) => name);
@@ -26,6 +34,31 @@ export function vendorNotes(
         unencrypted.join(", ")
       }`,
     ]),
+    ...proxyNotes(config),
+    ...config.certificateNotes,
+  ];
+}
+
+/** The proxy of each vendor, if there is a proxy. */
+function proxyNotes(
+  { vendors, way }: Pick<Config, "vendors" | "way">,
+): readonly string[] {
+  const byProxy = Map.groupBy(
+    Object.entries(vendors),
+    ([, { baseUrl, way: own = way }]) => {
+      const { destination, isTls } = destinationOf(new URL(baseUrl));
+      return own.proxyTo(destination, isTls)?.name;
+    },
+  );
+  if ([...byProxy.keys()].every((proxy) => proxy === undefined)) return [];
+  return [
+    `Reached ${
+      [...byProxy].map(([proxy, group]) =>
+        `${proxy === undefined ? "directly" : `through the proxy ${proxy}`}: ${
+          group.map(([name]) => name).join(", ")
+        }`
+      ).join("; ")
+    }`,
   ];
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Config, ConfigError } from "./config.ts";
 import { isSameStore } from "../accounts/store/same_store.ts";
+import { changedCertificates } from "./certificate_files.ts";
 import { changedSecrets } from "./secret_files.ts";
 import { fileForm, type SettingName } from "./setting_forms.ts";
 import {
@@ -22,6 +23,8 @@ export type ConfigurationEvent =
     readonly unpriced?: readonly string[];
     /** Settings whose files have another text than before; absent if there are none. */
     readonly secrets?: readonly SettingName[];
+    /** Settings whose files of certificates have another text; absent if there are none. */
+    readonly certificates?: readonly string[];
   }
   | {
     readonly type: "configuration_refused";
@@ -40,6 +43,12 @@ export type ConfigurationEvent =
     readonly type: "configuration_not_recorded";
     readonly error: unknown;
   };
+
+/** The settings of the files that have another text than before. */
+interface ChangedFiles {
+  readonly secrets: readonly SettingName[];
+  readonly certificates: readonly string[];
+}
 
 interface ReloadOptions {
   /**
@@ -61,11 +70,20 @@ export function reload(options: ReloadOptions): void {
   const { current, onEvent } = options;
   const inForce = current();
   let next: Config;
-  let secrets: readonly SettingName[];
+  let changes: ChangedFiles;
   try {
     next = options.read();
-    secrets = changedSecrets(inForce.secretFiles, next.secretFiles);
-    if (next.configHash === inForce.configHash && secrets.length === 0) {
+    changes = {
+      secrets: changedSecrets(inForce.secretFiles, next.secretFiles),
+      certificates: changedCertificates(
+        inForce.certificateFiles,
+        next.certificateFiles,
+      ),
+    };
+    if (
+      next.configHash === inForce.configHash &&
+      Object.values(changes).every((names) => names.length === 0)
+    ) {
       onEvent({ type: "configuration_unchanged", ...hashOf(inForce) });
       return;
     }
@@ -80,7 +98,7 @@ export function reload(options: ReloadOptions): void {
     onEvent({ type: "configuration_refused", reason, ...hashOf(inForce) });
     return;
   }
-  onEvent(loadedEvent(next, secrets));
+  onEvent(loadedEvent(next, changes));
 }
 
 /** What of another configuration cannot take effect while the process runs. */
@@ -109,7 +127,7 @@ function fixedUntilStart(inForce: Config, next: Config): readonly string[] {
 /** The event of a configuration that has taken effect. */
 export function loadedEvent(
   config: Config,
-  secrets: readonly SettingName[] = [],
+  { secrets, certificates }: ChangedFiles = { secrets: [], certificates: [] },
 ): ConfigurationEvent {
   const unpriced = unpricedModels(config.catalogue);
   return {
@@ -119,6 +137,7 @@ export function loadedEvent(
       .length,
     ...(unpriced.length === 0 ? {} : { unpriced }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(certificates.length === 0 ? {} : { certificates }),
   };
 }
 

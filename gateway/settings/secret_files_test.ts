@@ -8,6 +8,8 @@ const VALUES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://me:canary-password@db.example.com/gateway",
   DATABASE_READ_URL:
     "postgres://me:canary-password@standby.example.com/gateway",
+  HTTPS_PROXY: "http://canary:0123456789@proxy.test:3128",
+  HTTP_PROXY: "canary:0123456789@proxy.test:3128",
 };
 
 function valueOf(name: string): string {
@@ -44,7 +46,7 @@ function problems(
 Deno.test("every secret and every address with a password may stand in a file, as if it were a variable", async (t) => {
   assert.deepEqual(
     [...FILE_FORMS.values()].filter((name) => !SECRET_NAMES.has(name)),
-    ["DATABASE_URL", "DATABASE_READ_URL"],
+    ["DATABASE_URL", "DATABASE_READ_URL", "HTTPS_PROXY", "HTTP_PROXY"],
   );
   for (const name of SECRET_NAMES) {
     assert.ok([...FILE_FORMS.values()].some((one) => one === name));

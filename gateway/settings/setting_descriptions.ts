@@ -62,6 +62,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "address as clients reach the gateway, such as `https://models.example.com`; may have a path ([operations.md](operations.md#the-public-address))",
     default: "the address of the request",
   },
+  GATEWAY_TRUSTED_PROXIES: {
+    meaning:
+      "proxies whose `X-Forwarded-Proto`, `-Host`, `-Port` and `Forwarded` count: addresses and ranges such as `203.0.113.0/24`, `private` (loopback and private networks), or `none`",
+    default: "`private`",
+  },
   DATABASE_URL: {
     meaning: "the store: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`",
     default: "`sqlite:./data/gateway.sqlite3`",
@@ -76,6 +81,32 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "32 or more random characters, the same for all processes: seals the secrets of webhooks in Postgres; SQLite has the file `gateway.sqlite3-key`",
     default: "none: in Postgres they are in clear text",
   },
+  HTTPS_PROXY: {
+    meaning:
+      "proxy of every request to `https://`, such as `http://proxy.example.com:3128` ([operations.md](operations.md#the-way-out)); `https_proxy` comes first",
+    default: "none: they go out directly",
+  },
+  HTTP_PROXY: {
+    meaning: "the same for requests to `http://`; `http_proxy` comes first",
+    default: "none: they go out directly",
+  },
+  NO_PROXY: {
+    meaning:
+      "hosts that are reached without these proxies: names, `.suffix`, addresses, ranges such as `10.0.0.0/8`, each with a port or without, or `*`; `no_proxy` comes first",
+    default: "none beside this machine and metadata services",
+  },
+  GATEWAY_WEBHOOK_PROXY: {
+    meaning:
+      "`on`: webhooks take these proxies too, and what their names lead to is the proxy's to judge; `off`: they go out directly",
+    default: "`off`",
+  },
+  SSL_CERT_FILE: {
+    meaning:
+      "authorities (PEM) that are trusted beside the public ones; read again when the file changes",
+    default: "none",
+  },
+  NODE_EXTRA_CA_CERTS: { meaning: "the same", default: "none" },
+  DENO_CERT: { meaning: "the same", default: "none" },
   GATEWAY_CONFIG: {
     meaning:
       "a JSON file that changes models, prices, vendors and candidates, see below",

@@ -3,6 +3,9 @@
  */
 import { z } from "zod";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";
+import { trustedProxies } from "../http/forwarded_origin.ts";
+import { noProxy } from "../upstream/http/no_proxy.ts";
+import { PROXY_FORM, readProxy } from "../upstream/http/proxy.ts";
 
 const seconds = (defaultSeconds: number, least: "above 0" | "0" = "above 0") =>
   z.string().regex(
@@ -37,6 +40,25 @@ const baseUrl = z.string().refine(
   },
 ).transform((text) => text.replace(/\/+$/, "")).optional();
 
+const proxy = z.string().refine(
+  (text) => readProxy(text) !== undefined,
+  PROXY_FORM,
+).optional();
+
+/** Checks a text by the function that reads it, whose error names what is wrong. */
+const readableBy = (read: (text: string) => unknown) =>
+(
+  text: string,
+  { addIssue }: { readonly addIssue: (message: string) => void },
+): void => {
+  try {
+    read(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    addIssue(error.message);
+  }
+};
+
 /** Settings whose value is never shown. */
 const SECRETS = {
   ...byVendorSetting("keySetting", () => apiKey),
@@ -69,6 +91,8 @@ const ADDRESSES = {
     /^postgres(ql)?:\/\/.+$/,
     "must be postgres://…",
   ).optional(),
+  HTTPS_PROXY: proxy,
+  HTTP_PROXY: proxy,
 };
 
 /** Every setting as an environment variable: its form, its bounds and its default. */
@@ -79,6 +103,13 @@ export const ENVIRONMENT = z.object({
   ...SECRETS,
   ...ADDRESSES,
   ...byVendorSetting("baseUrlSetting", () => baseUrl),
+  NO_PROXY: z.string().superRefine(readableBy(noProxy)).optional(),
+  SSL_CERT_FILE: z.string().optional(),
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
+  DENO_CERT: z.string().optional(),
+  GATEWAY_WEBHOOK_PROXY: z.enum(["on", "off"], "must be on or off").default(
+    "off",
+  ),
   GATEWAY_UPSTREAM: z.literal("replay", "must be replay, or not be set")
     .optional(),
   GATEWAY_CONSOLE: z.enum(
@@ -89,6 +120,9 @@ export const ENVIRONMENT = z.object({
     /^https?:\/\/[^/\s?#@]+(?:\/[\w~-][\w.~-]*)*(?<!\/(?:v1|v1beta|admin|console))\/?$/,
     "must be the address that the gateway's paths follow, such as https://models.example.com or https://example.com/llm, without /v1",
   ).transform((text) => text.replace(/\/$/, "")).optional(),
+  GATEWAY_TRUSTED_PROXIES: z.string().superRefine(
+    readableBy(trustedProxies),
+  ).default("private"),
   GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
     "on",
   ),

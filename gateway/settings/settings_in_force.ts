@@ -7,6 +7,8 @@ import { SETTING_DESCRIPTIONS } from "./setting_descriptions.ts";
 import { SECRET_NAMES, type SettingName } from "./setting_forms.ts";
 import type { SecretFile } from "./secret_files.ts";
 import { VENDORS } from "../upstream/catalogue/vendors.ts";
+import type { Proxy } from "../upstream/http/proxy.ts";
+import type { EnvironmentProxies } from "../upstream/http/way.ts";
 
 /** Value and source, without the text of a secret. */
 export interface SettingInForce {
@@ -29,6 +31,7 @@ export interface SettingInForce {
 interface Settled {
   readonly overrides: CatalogueOverrides;
   readonly vendors: Readonly<Record<string, { readonly baseUrl: string }>>;
+  readonly proxies: Pick<EnvironmentProxies, "http" | "https">;
   readonly databaseUrl: string;
   readonly console: string;
   readonly storeResponses: boolean;
@@ -107,6 +110,10 @@ function derivedValue(
     };
   }
   switch (name) {
+    case "HTTPS_PROXY":
+      return shownProxy(config.proxies.https);
+    case "HTTP_PROXY":
+      return shownProxy(config.proxies.http);
     case "DATABASE_URL":
       return { value: config.databaseUrl };
     case "GATEWAY_CONSOLE":
@@ -120,6 +127,12 @@ function derivedValue(
     default:
       return undefined;
   }
+}
+
+function shownProxy(
+  proxy: Proxy | undefined,
+): { readonly value: string } | undefined {
+  return proxy && { value: `http${proxy.isTls ? "s" : ""}://${proxy.name}` };
 }
 
 /** An address without user name, password and query: each may hold a secret. */

@@ -52,7 +52,7 @@ export async function authenticatedCall(
   options: AuthenticatedCall,
 ): Promise<AuthenticatedResponse> {
   const { candidate, url, upstream, signal, onSent } = options;
-  const { credential, hostDialect, limits } = candidate;
+  const { credential, hostDialect, limits, way } = candidate;
   const headers = credential.headers({
     url,
     body: upstream.bytes,
@@ -67,6 +67,7 @@ export async function authenticatedCall(
     body: upstream.body ?? upstream.bytes,
     signal,
     ...(limits === undefined ? {} : { limits }),
+    ...(way === undefined ? {} : { way }),
     ...(onSent === undefined ? {} : { onSent }),
   });
   return { response, sent };

@@ -11,6 +11,7 @@ import type { Catalogue } from "./catalogue/catalogue.ts";
 import type { Credential, HostAuth } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";
 import type { Credentials } from "./catalogue/model_registry.ts";
+import type { Way } from "./http/way.ts";
 
 /** The source of a vendor's credential has begun to fail, or works again. */
 export type CredentialEvent =
@@ -28,8 +29,14 @@ interface OpenCredential {
   readonly credential: Credential;
 }
 
+/** What the credentials are opened with. */
+interface SetSources extends Omit<CredentialSources, "fetch"> {
+  /** Calls token endpoints, by a vendor's own way if it has one. */
+  readonly fetchBy: (way: Way | undefined) => typeof fetch;
+}
+
 export class CredentialSet {
-  readonly #sources: CredentialSources;
+  readonly #sources: SetSources;
   readonly #onEvent: (event: CredentialEvent) => void;
   readonly #open = new Map<string, OpenCredential>();
   /** Replaced credentials that calls under way may still use. */
@@ -37,7 +44,7 @@ export class CredentialSet {
 
   /** Opens none yet. */
   constructor(
-    sources: CredentialSources,
+    sources: SetSources,
     onEvent: (event: CredentialEvent) => void = () => {},
   ) {
     this.#sources = sources;
@@ -79,7 +86,7 @@ export class CredentialSet {
 
   #opened(
     vendor: string,
-    { apiKey, credential: plan }: VendorAccess,
+    { apiKey, credential: plan, way }: VendorAccess,
     auth: HostAuth | undefined,
   ): Credential {
     if (plan === undefined) {
@@ -89,6 +96,7 @@ export class CredentialSet {
       plan,
       {
         ...this.#sources,
+        fetch: this.#sources.fetchBy(way),
         onChange: ({ failure }) =>
           this.#onEvent(
             failure === undefined

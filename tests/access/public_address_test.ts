@@ -172,3 +172,65 @@ Deno.test("metrics and administration are not served under the path, which a pro
   await call.body?.cancel();
   assert.equal(call.status, 200);
 });
+
+Deno.test("a proxy's report of the address counts for forms, cookies and examples, from trusted proxies only", async (t) => {
+  const cases: readonly (readonly [
+    string,
+    Readonly<Record<string, string>>,
+    string | undefined,
+  ])[] = [
+    ["nothing", {}, undefined],
+    [
+      "x-forwarded",
+      {
+        "x-forwarded-proto": "HTTPS",
+        "x-forwarded-host": "Models.example.com:8443",
+      },
+      "https://models.example.com:8443",
+    ],
+    [
+      "a port of its own",
+      {
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "models.example.com",
+        "x-forwarded-port": "8443",
+      },
+      "https://models.example.com:8443",
+    ],
+    [
+      "Forwarded, IPv6",
+      { forwarded: 'for=192.0.2.1;proto=https;host="[2001:db8::1]:8443"' },
+      "https://[2001:db8::1]:8443",
+    ],
+  ];
+  for (const trusted of ["private", "203.0.113.0/24"]) {
+    await using gateway = await startConsole({
+      env: { GATEWAY_TRUSTED_PROXIES: trusted },
+    });
+    for (const [name, headers, origin] of cases) {
+      await t.step(`${name}, of ${trusted}`, async () => {
+        const reply = await signIn(gateway.url, "key", TEST_KEY, {
+          ...headers,
+          origin: origin ?? gateway.url,
+        });
+        await reply.body?.cancel();
+        const counts = origin !== undefined && trusted === "private";
+        assert.equal(
+          reply.status,
+          origin === undefined || counts ? 303 : 403,
+        );
+        if (reply.status === 403) return;
+        const cookie = reply.headers.get("set-cookie") ?? "";
+        assert.match(cookie, counts ? /^__Host-console=/ : /^console=/);
+        const page = await fetch(`${gateway.url}/console/connect`, {
+          headers: { ...headers, cookie: cookie.split(";")[0] ?? "" },
+        });
+        assert.ok(
+          (await page.text()).includes(
+            counts ? origin : gateway.url,
+          ),
+        );
+      });
+    }
+  }
+});

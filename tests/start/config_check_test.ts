@@ -2,6 +2,12 @@
 import assert from "node:assert/strict";
 import { checkConfig, checkText } from "../../gateway/cli/config_check.ts";
 import { ADMIN_TOKEN } from "../support/console/visitor.ts";
+import {
+  AUTHORITY_FILE,
+  certificate,
+} from "../support/upstreams/fault_upstream.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
+import { startLoopbackProxy } from "../support/upstreams/loopback_proxy.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -42,7 +48,7 @@ Deno.test("a check names what a valid configuration would change in the running 
   });
   const check = (env: Record<string, string>, file: string) =>
     checkConfig(
-      { env: { ...ENV, ...env }, readFile: () => file, fetch },
+      { env: { ...ENV, ...env }, readFile: () => file },
       undefined,
       gateway.url,
     );
@@ -105,7 +111,7 @@ Deno.test("a check names what a valid configuration would change in the running 
 Deno.test("the admin token is sent to this machine, or encrypted, only", () =>
   assert.rejects(
     checkConfig(
-      { env: ENV, readFile: () => fileOf(1), fetch },
+      { env: ENV, readFile: () => fileOf(1) },
       undefined,
       "http://gateway.example.com",
     ),
@@ -154,4 +160,59 @@ Deno.test("the command reports every mistake at once, starts nothing, and ends w
     [...Deno.readDirSync(folder.path)].map(({ name }) => name),
     ["other.json"],
   );
+});
+
+Deno.test("a check with --reach connects to every vendor without a call, and names what failed where", async () => {
+  await using right = startHostUpstream(certificate("right"));
+  await using expired = startHostUpstream(certificate("expired"));
+  const { port } = new URL(right.url);
+  await using proxy = startLoopbackProxy({
+    leadsTo: { [`upstream.test:${port}`]: Number(port) },
+  });
+  const vendor = (base_url: string, row: object = {}) => ({
+    kind: "openai_compatible",
+    auth: "none",
+    base_url,
+    ...row,
+  });
+  const through = { proxy: `http://${proxy.address}` };
+  const file = JSON.stringify({
+    vendors: {
+      direct: vendor(`${right.url}/v1`),
+      tunnel: vendor(`https://upstream.test:${port}`, through),
+      expired: vendor(expired.url),
+      nameless: vendor("https://no-such-host.invalid"),
+      refused: vendor("https://elsewhere.test", through),
+    },
+  });
+  const checked = await checkConfig(
+    {
+      env: { ...ENV, SSL_CERT_FILE: AUTHORITY_FILE },
+      readFile: (path) =>
+        path === ENV.GATEWAY_CONFIG ? file : Deno.readTextFileSync(path),
+    },
+    undefined,
+    undefined,
+    true,
+  );
+  const lines = checkText(checked).split("\n").filter((line) =>
+    /^(Not r|R)eached: /.test(line)
+  );
+  const by = `through the proxy ${proxy.address}`;
+  assert.deepEqual(lines.slice(0, 3), [
+    `Reached: direct at localhost:${port}, directly.`,
+    `Reached: tunnel at upstream.test:${port}, ${by}.`,
+    `Not reached: expired at localhost:${
+      new URL(expired.url).port
+    }, directly: the upstream's certificate has expired.`,
+  ]);
+  assert.match(
+    lines[3] ?? "",
+    /^Not reached: nameless at no-such-host\.invalid:443, directly: .*name/,
+  );
+  assert.equal(
+    lines[4],
+    `Not reached: refused at elsewhere.test:443, ${by}: the proxy ${proxy.address} refused the connection (status 403).`,
+  );
+  assert.equal(right.requests.length, 0);
 });

@@ -87,6 +87,9 @@ export const FAMILIES: readonly string[] = [
   "vendord-m3",
 ];
 
+/** The name of the configuration file, which is no file of the disk. */
+const CONFIG_FILE = "gateway.json";
+
 export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
@@ -98,10 +101,11 @@ export async function startTestGateway(
         DATABASE_URL: "sqlite::memory:",
         ...(options.configFile === undefined
           ? {}
-          : { GATEWAY_CONFIG: "gateway.json" }),
+          : { GATEWAY_CONFIG: CONFIG_FILE }),
         ...options.env,
       },
-      readFile: () => file,
+      readFile: (path) =>
+        path === CONFIG_FILE ? file : Deno.readTextFileSync(path),
     });
   const config = settings(options.configFile ?? "{}");
   const log = awaited<LogEntry>();
@@ -118,7 +122,9 @@ export async function startTestGateway(
     log: log.add,
     onEvent: events.add,
   });
-  const server = serveLoopback((request) => dispatch(gateway, request));
+  const server = serveLoopback((request, info) =>
+    dispatch(gateway, request, () => info.remoteAddr.hostname)
+  );
   const url = `http://127.0.0.1:${server.addr.port}`;
   const close = async (): Promise<void> => {
     gateway.abortAll();

@@ -70,6 +70,8 @@ export interface ChangeRepository {
     readonly credential: string;
     /** The recognisable end of the credential; absent if its checksum is wrong. */
     readonly hint?: string;
+    /** Why, where the credential does not show it. */
+    readonly reason?: string;
   }): Promise<void>;
   /**
    * Records the configuration in force, unless it is the one that was recorded last, by any
@@ -138,12 +140,12 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
         (page) => list({ ...query, ...page }),
         compact({ after: query.after }),
       ),
-    signInRefused: ({ key, area, credential, hint }) =>
+    signInRefused: ({ key, area, credential, hint, reason }) =>
       record({
         action: "session.refuse",
         target: key?.keyId ?? "",
         ...compact({ accountId: key?.accountId }),
-        after: { door: area, credential, ...compact({ hint }) },
+        after: { door: area, credential, ...compact({ hint, reason }) },
       }, { kind: "unknown" }),
     configurationLoaded: (hash, state, changed = []) =>
       writeChange(context, async (sql) => {

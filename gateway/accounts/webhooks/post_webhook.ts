@@ -2,16 +2,19 @@
  * Sends a webhook: one POST to the address that the operator has set for the account.
  *
  * No redirect is followed: it could lead to an address that the operator did not set. Nothing is
- * sent to a name that leads to a link-local address. The reply's body is not read.
+ * sent to a name that leads to a link-local address; through a proxy, which resolves the name, only
+ * such an address itself is known. The reply's body is not read.
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { gatewayTimers } from "../../timers.ts";
 import {
   LINK_LOCAL_NOTE,
   NOT_PERMITTED_NOTE,
-} from "../../upstream/http/call_error.ts";
-import type { Resolve } from "../../upstream/http/dial.ts";
-import { upstreamClient } from "../../upstream/http/http_client.ts";
+} from "../../upstream/http/unreachable_note.ts";
+import {
+  type ClientOptions,
+  upstreamClient,
+} from "../../upstream/http/http_client.ts";
 import { VERSION } from "../../version.ts";
 import { signedHeaders, type UnsignedWebhook } from "./signature.ts";
 
@@ -38,16 +41,16 @@ const LIMITS = {
  * Sends a message. Resolves to the reason why it was not accepted, for operators; undefined
  * if it was. The reason contains neither the address nor the secret.
  *
- * @param resolve absent: the system's resolver
+ * @param options how the address is reached; absent: directly
  */
 export async function postWebhook(
   message: UnsignedWebhook,
   target: WebhookTarget,
   signal: AbortSignal,
-  resolve?: Resolve,
+  options: ClientOptions = {},
 ): Promise<string | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const client = upstreamClient(LIMITS, gatewayTimers(), resolve);
+  const client = upstreamClient(LIMITS, gatewayTimers(), options);
   try {
     const { status, body } = await client.call({
       url: target.url,

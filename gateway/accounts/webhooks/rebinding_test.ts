@@ -33,7 +33,7 @@ async function deliver(
           secret: newWebhookSecret(),
         },
         new AbortController().signal,
-        names.resolve,
+        { resolve: names.resolve },
       ),
     );
   }

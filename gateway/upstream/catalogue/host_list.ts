@@ -42,12 +42,13 @@ const ID = /^[A-Za-z0-9@~_][A-Za-z0-9@~_.:+/-]{0,199}$/;
 export async function hostList(
   url: string,
   headers: Readonly<Record<string, string>>,
+  httpFetch: typeof fetch,
   signal?: AbortSignal,
 ): Promise<HostList> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let text: string;
   try {
-    const response = await fetch(url, {
+    const response = await httpFetch(url, {
       headers: { ...headers },
       redirect: "manual",
       signal: signal === undefined

@@ -32,6 +32,8 @@ export interface ListSource {
   headers():
     | Readonly<Record<string, string>>
     | Promise<Readonly<Record<string, string>>>;
+  /** Makes the request. */
+  readonly fetch: typeof fetch;
   /** Whether a wildcard row offers the model with this id of the host. */
   wants(id: string): boolean;
 }
@@ -118,6 +120,7 @@ export class HostLists {
       const { ids, unusable } = await hostList(
         source.url,
         await source.headers(),
+        source.fetch,
         signal,
       );
       if (signal.aborted) return;

@@ -84,6 +84,7 @@ async function withHost(
       source: {
         url: `http://127.0.0.1:${server.addr.port}/v1/models`,
         headers: () => ({}),
+        fetch,
         wants: () => true,
       },
       answer: (with_) => answer = with_,

@@ -26,6 +26,7 @@ import {
 } from "./catalogue.ts";
 import type { ToolReasoning } from "./models.ts";
 import type { CallLimits } from "../http/phase_timer.ts";
+import type { Way } from "../http/way.ts";
 import { RetryBudget } from "../health/retry_budget.ts";
 
 /** A model at a vendor, with everything that a call needs. */
@@ -54,6 +55,8 @@ export interface Candidate {
   readonly billsCancelled: boolean;
   /** Where it is called. */
   readonly address: CallAddress;
+  /** How its addresses are reached; absent: as everything else. */
+  readonly way?: Way;
   /** The address of another path of its vendor: a template as those of the host. */
   urlAt(path: string): string;
   /** The dialect as the vendor's host serves it. */
@@ -268,6 +271,7 @@ function candidate(
     servesOneVendor: vendor?.serves !== undefined,
     billsCancelled: vendor?.billsCancelled === true,
     address: callAddress(vendorAccess.baseUrl, hostDialect, values, row.route),
+    ...(vendorAccess.way === undefined ? {} : { way: vendorAccess.way }),
     urlAt: (path) => `${vendorAccess.baseUrl}${fill(path, values)}`,
     hostDialect,
     capabilities: capabilitiesOf(row, hostDialect),

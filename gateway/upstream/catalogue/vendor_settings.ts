@@ -8,6 +8,7 @@ import {
   AUTH_FIELDS,
   authProblem,
   isUnencrypted,
+  variableName,
 } from "../credentials/auth_settings.ts";
 import { fill, HOST_SETTINGS } from "../hosts/address.ts";
 import type { Host, HostSetting } from "../hosts/host.ts";
@@ -18,6 +19,7 @@ import {
   neededSettings,
 } from "../hosts/hosts.ts";
 import { type Preset, PRESETS } from "../hosts/presets.ts";
+import { PROXY_FORM, readProxy } from "../http/proxy.ts";
 import { noSuch } from "./setting_errors.ts";
 import { type Vendor, vendorOf, VENDORS } from "./vendors.ts";
 
@@ -42,6 +44,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
+const filePath = z.string().min(1);
+
 /** The shape of a row. */
 export const vendorSettings = z.strictObject({
   kind: z.string(),
@@ -57,6 +61,23 @@ export const vendorSettings = z.strictObject({
   key_header: z.string().regex(HEADER_NAME, BAD_HEADER_NAME),
   allow_http: z.boolean(),
   bills_cancelled: z.boolean(),
+  proxy: z.string().refine(
+    (text) => text === "none" || readProxy(text) !== undefined,
+    PROXY_FORM,
+  ).refine(
+    (text) => readProxy(text)?.authorization === undefined,
+    "must have no user, because the file is shown to operators; name a variable that holds the whole address with proxy_env",
+  ),
+  proxy_env: variableName,
+  tls: z.strictObject({
+    ca: filePath,
+    cert: filePath,
+    key: filePath,
+    min_version: z.enum(["1.2", "1.3"]),
+  }).partial().refine(
+    ({ cert, key }) => (cert === undefined) === (key === undefined),
+    "must have both cert and key, or neither",
+  ),
   region: z.string(),
   resource: z.string(),
   project: z.string(),
@@ -69,6 +90,17 @@ export const vendorSettings = z.strictObject({
 }).partial();
 
 type VendorSettings = z.infer<typeof vendorSettings>;
+
+/** The fields of a built-in vendor's row. */
+const OF_BUILT_IN: ReadonlySet<string> = new Set(
+  [
+    "base_url",
+    "allow_http",
+    "proxy",
+    "proxy_env",
+    "tls",
+  ] satisfies readonly (keyof VendorSettings)[],
+);
 
 const SETTINGS = Object.keys(HOST_SETTINGS) as readonly HostSetting[];
 
@@ -87,13 +119,16 @@ export function vendorProblems(
       `${at}.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file`,
     );
   }
-  const { kind, base_url: _, allow_http: _2, ...others } = row;
+  if (row.proxy !== undefined && row.proxy_env !== undefined) {
+    problems.push(`${at}.proxy: must not be given together with proxy_env`);
+  }
+  const { kind } = row;
   if (VENDORS.some((vendor) => vendor.name === name)) {
     const unencrypted = row.base_url && unencryptedProblem(row.base_url, row);
     return [
       ...problems,
-      ...(kind === undefined && Object.keys(others).length === 0 ? [] : [
-        `${at}: a built-in vendor takes neither kind nor api_key_env, but base_url alone; add a vendor with another name`,
+      ...(Object.keys(row).every((field) => OF_BUILT_IN.has(field)) ? [] : [
+        `${at}: a built-in vendor takes neither kind nor api_key_env, but base_url, proxy and tls alone; add a vendor with another name`,
       ]),
       ...(unencrypted ? [`${at}.${unencrypted}`] : []),
     ];

@@ -14,7 +14,7 @@ const SYSTEM_VARIABLE =
 const KEY_IN_CAPITALS = /^(?=.*[0-9])[A-Z0-9]{16,}$/;
 
 /** The text may be a key by mistake, so no message repeats it. */
-const variableName = z.string()
+export const variableName: z.ZodString = z.string()
   .regex(
     /^[A-Z_][A-Z0-9_]*$/,
     "must be the name of an environment variable: capital letters, digits and _, never a key itself",

@@ -18,6 +18,15 @@ interface LibraryKeys {
   readonly expiration?: Date;
 }
 
+/** What the keys are obtained with. */
+interface ChainSources {
+  readonly files: Files;
+  /** Calls the token service. */
+  readonly fetch: typeof fetch;
+  /** Calls the container's endpoint and the instance's metadata. */
+  readonly machineFetch: typeof fetch;
+}
+
 /** Longest call of the token service. */
 const STS_TIMEOUT_MS = 10_000;
 
@@ -38,8 +47,7 @@ const SILENT = {
  */
 export async function chainKeys(
   env: Readonly<Record<string, string>>,
-  files: Files,
-  httpFetch: typeof fetch,
+  { files, fetch: httpFetch, machineFetch }: ChainSources,
 ): Promise<AwsToken> {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
@@ -62,14 +70,14 @@ export async function chainKeys(
   if (
     env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] !== undefined ||
     env["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] !== undefined
-  ) return await containerKeys(env, files, httpFetch);
+  ) return await containerKeys(env, files, machineFetch);
   const isDisabled = env["AWS_EC2_METADATA_DISABLED"]?.toLowerCase() === "true";
   if (isDisabled) {
     throw new CredentialError(
       "AWS: no source is configured, and AWS_EC2_METADATA_DISABLED is set",
     );
   }
-  return await instanceKeys(env, httpFetch);
+  return await instanceKeys(env, machineFetch);
 }
 
 async function webIdentityKeys(

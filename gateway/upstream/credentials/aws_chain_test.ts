@@ -39,7 +39,7 @@ const forbidden: typeof fetch = () =>
   Promise.reject(new Error("no token service is called"));
 
 const ask = (env: Readonly<Record<string, string>>, by = fetch) =>
-  chainKeys(env, SYSTEM_FILES, by);
+  chainKeys(env, { files: SYSTEM_FILES, fetch: by, machineFetch: fetch });
 
 /** What the source of these keys gives. */
 function tokenOf(id: string, name: string) {
@@ -199,13 +199,7 @@ Deno.test("chainKeys() does not use version 1 of the instance's metadata", async
 Deno.test("chainKeys() waits for a silent metadata server for about a second", async () => {
   await using server = silentServer();
   await assert.rejects(
-    chainKeys(
-      {
-        AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}`,
-      },
-      SYSTEM_FILES,
-      fetch,
-    ),
+    ask({ AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}` }),
     /^CredentialError: AWS instance metadata: /,
   );
   assert.equal(server.connections(), 1, "asked once");
@@ -266,11 +260,7 @@ Deno.test("chainKeys() stops reading a reply of the machine that does not end", 
     });
   await using endless = source(() => new Response(body()));
   await assert.rejects(
-    chainKeys(
-      { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${endless.url}/keys` },
-      SYSTEM_FILES,
-      fetch,
-    ),
+    ask({ AWS_CONTAINER_CREDENTIALS_FULL_URI: `${endless.url}/keys` }),
     /^CredentialError: AWS container endpoint: a reply of more than 64 KB$/,
   );
   await cancelled.promise;

@@ -26,10 +26,10 @@ const MAX_SKEW_MS = 4 * 60_000;
 
 /** A credential of keys that a source gives, renewed before they expire. */
 export function awsCredential(
-  fetch: () => Promise<AwsToken>,
+  obtain: () => Promise<AwsToken>,
   clock: CredentialContext,
 ): Credential {
-  const holder = new TokenHolder(fetch, clock);
+  const holder = new TokenHolder(obtain, clock);
   /** How far the service's clock is ahead of this machine's. */
   let skewMs = 0;
   const sign = (

@@ -28,7 +28,7 @@ export function bearerToken(text: string, expiresAtMs: number): BearerToken {
  * hosts want, `""` where they name none. `start()` obtains that of `first`.
  */
 export function bearerCredential(
-  fetch: (scope: string) => Promise<BearerToken>,
+  obtain: (scope: string) => Promise<BearerToken>,
   clock: CredentialContext,
   first?: HostAuth,
 ): Credential {
@@ -37,7 +37,7 @@ export function bearerCredential(
   const holderOf = ({ scope = "" }: HostAuth): TokenHolder<BearerToken> => {
     let holder = holders.get(scope);
     if (holder === undefined) {
-      holder = new TokenHolder(() => fetch(scope), clock);
+      holder = new TokenHolder(() => obtain(scope), clock);
       if (isClosed) holder.close();
       holders.set(scope, holder);
     }

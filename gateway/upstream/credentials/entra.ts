@@ -93,6 +93,12 @@ async function federatedToken(path: string, files: Files): Promise<string> {
   }
 }
 
+/**
+ * The newest way to the machine's services: the library keeps the first network client of a process
+ * for all managed identities.
+ */
+let machineFetch: typeof fetch | undefined;
+
 async function managedToken(
   { clientId, env }: Extract<EntraPlan, { readonly type: "entra_managed" }>,
   scope: string,
@@ -104,13 +110,16 @@ async function managedToken(
       httpFetch,
     );
   }
+  machineFetch = httpFetch;
   const { ManagedIdentityApplication } = await import("@azure/msal-node");
   const application = new ManagedIdentityApplication({
     ...(clientId === undefined
       ? {}
       : { managedIdentityIdParams: { userAssignedClientId: clientId } }),
     system: {
-      networkClient: networkClient(httpFetch),
+      networkClient: networkClient((input, init) =>
+        (machineFetch ?? httpFetch)(input, init)
+      ),
       disableInternalRetries: true,
     },
   });

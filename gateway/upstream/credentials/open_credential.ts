@@ -15,8 +15,10 @@ import { type Files, KeyFile } from "./key_file.ts";
 export interface CredentialSources extends CredentialContext {
   /** Reads key and token files. */
   readonly files: Files;
-  /** Calls token endpoints and metadata servers. */
+  /** Calls token endpoints. */
   readonly fetch: typeof fetch;
+  /** Calls services of the machine itself, which no proxy may see: metadata servers and the like. */
+  readonly machineFetch: typeof fetch;
 }
 
 /**
@@ -41,21 +43,36 @@ export function openCredential(
       return awsCredential(constantKeys(plan.keys), sources);
     case "aws_chain":
       return awsCredential(
-        () => chainKeys(plan.env, sources.files, sources.fetch),
+        () => chainKeys(plan.env, sources),
         sources,
       );
     case "entra_secret":
     case "entra_federated":
-    case "entra_managed":
       return bearerCredential(
         (scope) => entraToken(plan, scope, sources),
         sources,
         auth,
       );
+    case "entra_managed":
+      return bearerCredential(
+        (scope) => entraToken(plan, scope, onMachine(sources)),
+        sources,
+        auth,
+      );
     case "google_metadata":
+      return bearerCredential(
+        () => googleToken(plan, onMachine(sources)),
+        sources,
+        auth,
+      );
     case "google_file":
       return bearerCredential(() => googleToken(plan, sources), sources, auth);
   }
+}
+
+/** For a credential that the machine itself gives. */
+function onMachine(sources: CredentialSources): CredentialSources {
+  return { ...sources, fetch: sources.machineFetch };
 }
 
 /** A host without a scope of its own. */

@@ -15,6 +15,10 @@ const CALL = {
 };
 const REFUSAL = { header: () => undefined };
 
+const SOURCES = { files: SYSTEM_FILES, fetch, machineFetch: fetch };
+const unasked: typeof fetch = () =>
+  Promise.reject(new Error("no service but the machine's is asked"));
+
 /** A metadata server that the test switches on and off. */
 function metadata() {
   const clock = fakeClock();
@@ -32,7 +36,7 @@ function metadata() {
     env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
   };
   const open = () =>
-    openCredential(plan, { ...clock, fetch, files: SYSTEM_FILES }, AUTH);
+    openCredential(plan, { ...clock, ...SOURCES, fetch: unasked }, AUTH);
   return { ...endpoints, clock, state, open };
 }
 
@@ -126,7 +130,7 @@ Deno.test("an Entra credential holds a token for each scope, and starts with tha
       secret: "secret",
       authority: "https://login.microsoftonline.com",
     },
-    { ...clock, fetch: endpoints.fetch, files: SYSTEM_FILES },
+    { ...clock, ...SOURCES, fetch: endpoints.fetch },
     foundry,
   );
   await credential.start();
@@ -145,7 +149,7 @@ Deno.test("a key of a file is read through the system", async () => {
   await Deno.writeTextFile(file, "key-1\n");
   const credential = openCredential(
     { type: "keys", keys: [{ file, key: "key-1" }] },
-    { ...fakeClock(), fetch, files: SYSTEM_FILES },
+    { ...fakeClock(), ...SOURCES },
   );
   const auth: HostAuth = { schemes: ["bearer"] };
   const sent = await credential.headers({ ...CALL, auth });
@@ -159,8 +163,7 @@ Deno.test("a key of a file is read through the system", async () => {
 Deno.test('"none" sends nothing', async () => {
   const credential = openCredential({ type: "none" }, {
     ...fakeClock(),
-    fetch,
-    files: SYSTEM_FILES,
+    ...SOURCES,
   });
   await credential.start();
   assert.deepEqual(credential.headers({ ...CALL, auth: AUTH }), {});

@@ -25,7 +25,7 @@ const MAX_WAIT_MS = 60_000;
 
 /** A token that is kept fresh, see {@linkcode TokenHolder.token}. */
 export class TokenHolder<T extends Token> {
-  readonly #fetch: () => Promise<T>;
+  readonly #obtain: () => Promise<T>;
   readonly #context: CredentialContext;
   #token: T | undefined;
   #previous: T | undefined;
@@ -38,9 +38,9 @@ export class TokenHolder<T extends Token> {
   #refusableAtMs = 0;
   #isClosed = false;
 
-  /** `fetch` obtains a token; it has time limits of its own and is never called twice at once. */
-  constructor(fetch: () => Promise<T>, context: CredentialContext) {
-    this.#fetch = fetch;
+  /** `obtain` returns a token; it has time limits of its own and is never called twice at once. */
+  constructor(obtain: () => Promise<T>, context: CredentialContext) {
+    this.#obtain = obtain;
     this.#context = context;
   }
 
@@ -119,7 +119,7 @@ export class TokenHolder<T extends Token> {
   }
 
   #refreshOnce(): Promise<T> {
-    this.#refresh ??= this.#fetch().then(
+    this.#refresh ??= this.#obtain().then(
       (token) => this.#succeeded(token),
       (error) => this.#failed(error),
     );

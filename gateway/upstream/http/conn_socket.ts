@@ -8,7 +8,7 @@ import { EventEmitter } from "node:events";
 import symbols from "undici/lib/core/symbols.js";
 import { monotonicMs } from "../../monotonic_ms.ts";
 import { type ReplyParser, skipContinue } from "./skip_continue.ts";
-import type { Conn } from "./dial.ts";
+import type { Conn } from "./conn.ts";
 import type { StrayBytes } from "./stray_bytes.ts";
 import type { SystemEvents } from "./system_events.ts";
 

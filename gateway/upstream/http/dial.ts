@@ -1,26 +1,26 @@
 /**
- * Opens a connection to an upstream: resolves the name, tries its addresses in turn, and over TLS
- * checks the certificate against the name. An aborted attempt ends at once in every phase.
+ * Opens a connection to an upstream, directly or through a proxy: resolves the name, tries its
+ * addresses in turn, and over TLS checks the certificate against the name. An aborted attempt ends
+ * at once in every phase.
  */
 import { lookup } from "node:dns/promises";
-import { CertificateEnds } from "../../certificate_ends.ts";
+import type { CertificateEnds } from "../../certificate_ends.ts";
 import { isLinkLocal } from "../../link_local.ts";
+import type { Conn } from "./conn.ts";
+import type { Destination } from "./no_proxy.ts";
+import type { NodeTls } from "./node_tls.ts";
+import { openTunnel, type Proxy, ProxyError } from "./proxy.ts";
 import { TlsHandshakes } from "./tls_handshakes.ts";
+import { unreachableNote } from "./unreachable_note.ts";
+import { DIRECT, type Way } from "./way.ts";
 
 /** Destination of a connection. */
-export interface DialTarget {
-  /** A name, or an address without brackets. */
-  readonly hostname: string;
-  /** TCP port. */
-  readonly port: number;
+export interface DialTarget extends Destination {
   /** Whether to use TLS. */
   readonly isTls: boolean;
   /** Aborts the attempt in any phase, including the TLS handshake. */
   readonly signal: AbortSignal;
 }
-
-/** An open connection. */
-export type Conn = Deno.TcpConn | Deno.TlsConn;
 
 /**
  * The address, or every address of the name, is link-local or that of a cloud's metadata service:
@@ -59,20 +59,108 @@ const resolveBySystem: Resolve = async (hostname) => {
 /** Opens connections, see {@linkcode dialer}. */
 export type Dial = (target: DialTarget) => Promise<Conn>;
 
+/** How connections are opened. */
+export interface DialOptions {
+  /** Absent: {@linkcode DIRECT}. */
+  readonly way?: Way;
+  /** Absent: the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Whether link-local addresses are connected to, as for the machine's own credentials. */
+  readonly reachesLinkLocal?: boolean;
+  /** Receives the ends of certificates. */
+  readonly ends?: CertificateEnds;
+}
+
 /**
  * Returns a function that opens connections. It throws the signal's reason if that was aborted,
- * otherwise the system's or the TLS error. `ends` receives the certificates.
+ * otherwise the system's or the TLS error, or a {@linkcode ProxyError}. To a destination without
+ * TLS it connects to the proxy itself, which takes whole requests.
  */
-export function dialer(
-  resolve: Resolve = resolveBySystem,
-  ends: CertificateEnds = new CertificateEnds(),
-): Dial {
-  const handshakes = new TlsHandshakes(ends);
-  return async (target) =>
-    target.isTls
-      ? await resumeTls(handshakes, target) ??
-        await handshakes.start(await connect(target, resolve), target)
-      : await connect(target, resolve);
+export function dialer(options: DialOptions = {}): Dial {
+  const { way = DIRECT, resolve = resolveBySystem, reachesLinkLocal } = options;
+  const handshakes = new TlsHandshakes(way.tls.authorities, options.ends);
+  const reach = reachesLinkLocal === true ? () => true : isReached;
+  const needsNode = way.tls.certificate !== undefined ||
+    way.tls.minVersion !== undefined;
+  let nodeTls: Promise<NodeTls> | undefined;
+  return async (target) => {
+    const { signal, isTls, hostname } = target;
+    const proxy = way.proxyTo(target, isTls);
+    const tcp = (): Promise<Deno.TcpConn> =>
+      proxy === undefined
+        ? connect(target, resolve, reach)
+        // The operator named its address.
+        : toProxy(
+          proxy,
+          signal,
+          () => connect({ ...proxy, signal }, resolve, () => true),
+        );
+    const outer = async (): Promise<Conn> =>
+      proxy?.isTls === true
+        ? await toProxy(
+          proxy,
+          signal,
+          async () => await handshakes.start(await tcp(), { ...proxy, signal }),
+        )
+        : await tcp();
+    if (!isTls) return await outer();
+    if (needsNode || proxy?.isTls === true) {
+      nodeTls ??= import("./node_tls.ts").then(({ NodeTls }) =>
+        new NodeTls(way.tls)
+      );
+      return await (await nodeTls).open(
+        hostname,
+        signal,
+        async () => await openTunnelOn(await outer(), proxy, target),
+      );
+    }
+    return await resumeTls(handshakes, target) ??
+      await handshakes.start(
+        await openTunnelOn(await tcp(), proxy, target),
+        target,
+      );
+  };
+}
+
+/** A connection to the destination over one to a proxy, which is closed on a failure. */
+async function openTunnelOn<T extends Conn>(
+  conn: T,
+  proxy: Proxy | undefined,
+  target: DialTarget,
+): Promise<T> {
+  if (proxy === undefined) return conn;
+  const { signal } = target;
+  try {
+    await abortable(
+      signal,
+      toProxy(proxy, signal, () => openTunnel(conn, proxy, target)),
+    );
+    return conn;
+  } catch (error) {
+    conn.close();
+    throw error;
+  }
+}
+
+/** A step towards a proxy, whose failure names the proxy. */
+async function toProxy<T>(
+  { name }: Proxy,
+  signal: AbortSignal,
+  step: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (signal.aborted || error instanceof ProxyError) throw error;
+    throw new ProxyError(
+      unreachableNote(error, `the proxy ${name}`) ??
+        `the connection to the proxy ${name} broke`,
+    );
+  }
+}
+
+function isReached(address: string): boolean {
+  return !isLinkLocal(address);
 }
 
 /** A connection whose handshake was abandoned by an earlier attempt. */
@@ -90,22 +178,23 @@ async function resumeTls(
   }
 }
 
+/** `reach`: whether an address may be connected to. */
 async function connect(
-  { hostname, port, signal }: DialTarget,
+  { hostname, port, signal }: Destination & { readonly signal: AbortSignal },
   resolve: Resolve,
+  reach: (address: string) => boolean,
 ): Promise<Deno.TcpConn> {
   const addresses = isAddress(hostname)
     ? [hostname]
     : (await abortable(signal, resolve(hostname))).map((one) => one.address);
   // A connection is made to these addresses: the name is not resolved again.
-  const allowed = addresses.filter((address) => !isLinkLocal(address));
+  const allowed = addresses.filter(reach);
   if (addresses.length > allowed.length && allowed.length === 0) {
     throw new LinkLocalError(REFUSAL);
   }
   const tcp = await connectAny(
     allowed.length === 0 ? [hostname] : interleaveFamilies(allowed),
-    hostname,
-    port,
+    (address, signal) => connectOne(address, hostname, port, signal, reach),
     signal,
   );
   tcp.setNoDelay(true);
@@ -148,8 +237,7 @@ function abortable<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
  */
 function connectAny(
   addresses: readonly string[],
-  hostname: string,
-  port: number,
+  connectOne: (address: string, signal: AbortSignal) => Promise<Deno.TcpConn>,
   signal: AbortSignal,
 ): Promise<Deno.TcpConn> {
   return new Promise((resolve, reject) => {
@@ -187,7 +275,7 @@ function connectAny(
       if (next < addresses.length) timer = setTimeout(tryNext, STAGGER_MS);
       const attempt = abortableConnect();
       attempts.add(attempt);
-      connectOne(address, hostname, port, attempt.signal).then((conn) => {
+      connectOne(address, attempt.signal).then((conn) => {
         attempts.delete(attempt);
         if (settled) return conn.close();
         settle();
@@ -219,10 +307,11 @@ async function connectOne(
   hostname: string,
   port: number,
   signal: AbortSignal,
+  reach: (address: string) => boolean,
 ): Promise<Deno.TcpConn> {
   const conn = await connectTo(address, hostname, port, signal);
   // A name that was not resolved here.
-  if (!isLinkLocal(conn.remoteAddr.hostname)) return conn;
+  if (reach(conn.remoteAddr.hostname)) return conn;
   conn.close();
   throw new LinkLocalError(REFUSAL);
 }

@@ -7,10 +7,11 @@ import {
 } from "../../../tests/support/upstreams/fault_upstream.ts";
 import { PROGRAM_ENV } from "../../../tests/support/programs/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
-import { type Conn, dialer, type DialTarget, type Resolve } from "./dial.ts";
+import type { Conn } from "./conn.ts";
+import { dialer, type DialTarget, type Resolve } from "./dial.ts";
 
 const dial = (target: DialTarget, resolve?: Resolve): Promise<Conn> =>
-  dialer(resolve)(target);
+  dialer(resolve === undefined ? {} : { resolve })(target);
 
 const LOCAL = { hostname: "127.0.0.1", port: 0 } as const;
 
@@ -226,7 +227,9 @@ async function dialInChild(
     JSON.stringify(new URL("dial.ts", import.meta.url).href)
   });
     try {
-      const dial = dialer(async () => [{ address: ${JSON.stringify(at)} }]);
+      const dial = dialer({ resolve: async () => [{ address: ${
+    JSON.stringify(at)
+  } }] });
       const conn = await dial({
         hostname: ${JSON.stringify(hostname)}, port: ${listener.addr.port},
         isTls: true, signal: new AbortController().signal,

@@ -1,6 +1,6 @@
 /**
- * An undici agent over Deno connections. A connection attempt belongs to the call that waits for it
- * and ends with that call.
+ * An undici agent over Deno connections, for one way out. A connection attempt belongs to the call
+ * that waits for it and ends with that call.
  *
  * Imports undici's agent, not all of undici: its `fetch`, web sockets and caches double the time
  * that the import takes.
@@ -12,11 +12,12 @@ import Agent from "undici/lib/dispatcher/agent.js";
 import Client from "undici/lib/dispatcher/client.js";
 // @ts-types="./undici/pool.d.ts"
 import Pool from "undici/lib/dispatcher/pool.js";
-import type { CertificateEnds } from "../../certificate_ends.ts";
 import { ConnSocket } from "./conn_socket.ts";
-import { type Dial, dialer, type Resolve } from "./dial.ts";
+import { type Dial, dialer, type DialOptions } from "./dial.ts";
 import { StrayBytes } from "./stray_bytes.ts";
+import type { Proxy } from "./proxy.ts";
 import { SystemEvents } from "./system_events.ts";
+import { destinationOf, DIRECT, type Way } from "./way.ts";
 
 /**
  * Dispatch options with a way to abort the connection attempt. (The handler cannot carry it: undici
@@ -33,10 +34,10 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 /** Creates an agent that keeps idle connections for `keepAliveMs`. */
 export function dialingAgent(
   keepAliveMs: number,
-  ends: CertificateEnds,
-  resolve?: Resolve,
+  options: DialOptions = {},
 ): Agent {
-  const dial = dialer(resolve, ends);
+  const dial = dialer(options);
+  const { way = DIRECT } = options;
   const events = new SystemEvents();
   // Outlive the pools: undici drops a pool whose last connection was closed.
   const known = new Map<string, StrayBytes>();
@@ -53,7 +54,14 @@ export function dialingAgent(
       return new Pool(origin, {
         ...options,
         factory: (origin, options) =>
-          new DialingClient(origin, options, dial, events, strays),
+          new DialingClient(
+            origin,
+            options,
+            dial,
+            wholeRequests(new URL(origin), way),
+            events,
+            strays,
+          ),
       });
     },
   });
@@ -64,11 +72,14 @@ type OnDialing = DialingOptions["onDialing"];
 /** Carries one call at a time, because `pipelining` is 1. */
 class DialingClient extends Client {
   readonly #current: { onDialing?: OnDialing | undefined };
+  readonly #origin: URL;
+  readonly #proxy: Proxy | undefined;
 
   constructor(
     origin: URL,
     options: Client.Options,
     dial: Dial,
+    proxy: Proxy | undefined,
     events: SystemEvents,
     strays: StrayBytes,
   ) {
@@ -98,6 +109,8 @@ class DialingClient extends Client {
       },
     });
     this.#current = current;
+    this.#origin = origin;
+    this.#proxy = proxy;
   }
 
   override dispatch(
@@ -107,6 +120,35 @@ class DialingClient extends Client {
     if ("onDialing" in options) {
       this.#current.onDialing = (options as DialingOptions).onDialing;
     }
-    return super.dispatch(options, handler);
+    return super.dispatch(
+      this.#proxy === undefined
+        ? options
+        : toProxy(options, this.#proxy, this.#origin),
+      handler,
+    );
   }
+}
+
+/** The proxy of an address without TLS, which takes whole requests instead of opening a tunnel. */
+function wholeRequests(origin: URL, way: Way): Proxy | undefined {
+  const { destination, isTls } = destinationOf(origin);
+  return isTls ? undefined : way.proxyTo(destination, isTls);
+}
+
+/** A request as a proxy takes it (RFC 9112, section 3.2.2). */
+function toProxy(
+  options: Dispatcher.DispatchOptions,
+  { authorization }: Proxy,
+  origin: URL,
+): Dispatcher.DispatchOptions {
+  return {
+    ...options,
+    path: `${origin.origin}${options.path}`,
+    headers: {
+      ...options.headers as Record<string, string>,
+      ...(authorization === undefined
+        ? {}
+        : { "proxy-authorization": authorization }),
+    },
+  };
 }

@@ -13,22 +13,27 @@ import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { callError } from "./call_error.ts";
 import { NothingSentError } from "./conn_socket.ts";
 import { decompress } from "./decompress.ts";
-import type { Resolve } from "./dial.ts";
+import type { DialOptions } from "./dial.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import { type CallLimits, PhaseTimer } from "./phase_timer.ts";
 import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
 import type { IterableBody } from "./resent_body.ts";
 import { ResponseHead } from "./response_head.ts";
+import { DIRECT, type Way } from "./way.ts";
 
 interface UpstreamCall {
-  /** With its query; the method is always POST. */
+  /** With its query. */
   readonly url: string;
+  /** Absent: POST. */
+  readonly method?: string;
   /** All headers to send, including the vendor's key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as is, uncompressed. */
-  readonly body: Uint8Array | IterableBody;
+  /** Sent as is, uncompressed. Absent: none. */
+  readonly body?: Uint8Array | IterableBody;
   /** Limits that replace the client's; absent: none. */
   readonly limits?: Partial<CallLimits>;
+  /** How the address is reached; absent: the client's own way. */
+  readonly way?: Way;
   /** Aborts the call in any phase. */
   readonly signal: AbortSignal;
   /** The request goes out on an open connection; again where no byte of it was sent before. */
@@ -70,23 +75,41 @@ const HIGH_WATER_BYTES = 256 * 1024;
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 4_000;
 
-/**
- * Creates an {@linkcode UpstreamClient} with its own connection pool.
- *
- * @param resolve absent: the system's resolver
- */
+/** What a client reaches, and how. */
+export interface ClientOptions extends Omit<DialOptions, "way"> {
+  /** The way of calls without their own, asked at each call; absent: {@linkcode DIRECT}. */
+  readonly way?: () => Way;
+}
+
+/** Creates an {@linkcode UpstreamClient} with its own connections. */
 export function upstreamClient(
   limits: CallLimits,
   timers: Timers,
-  resolve?: Resolve,
+  options: ClientOptions = {},
 ): UpstreamClient {
   const certificateEnds = new CertificateEnds();
-  const agent = dialingAgent(KEEP_ALIVE_MS, certificateEnds, resolve);
+  const { way: defaultWay = () => DIRECT } = options;
+  const agents = new Map<string, Agent>();
+  const agentFor = (way: Way): Agent => {
+    const present = agents.get(way.id);
+    if (present !== undefined) return present;
+    // Ways that are no longer used, as those of replaced certificates.
+    for (const [id, { stats }] of agents) {
+      if (Object.keys(stats).length === 0) agents.delete(id);
+    }
+    const agent = dialingAgent(KEEP_ALIVE_MS, {
+      ...options,
+      way,
+      ends: certificateEnds,
+    });
+    agents.set(way.id, agent);
+    return agent;
+  };
   return {
     certificateEnds,
     call: (call) =>
       dispatch(
-        agent,
+        agentFor(call.way ?? defaultWay()),
         call,
         call.limits === undefined ? limits : { ...limits, ...call.limits },
         timers,
@@ -94,13 +117,17 @@ export function upstreamClient(
     connections() {
       let open = 0;
       let busy = 0;
-      for (const { connected, running } of Object.values(agent.stats)) {
-        open += Number(connected ?? 0);
-        busy += Number(running ?? 0);
+      for (const { stats } of agents.values()) {
+        for (const { connected, running } of Object.values(stats)) {
+          open += Number(connected ?? 0);
+          busy += Number(running ?? 0);
+        }
       }
       return { open, busy };
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
   };
 }
 
@@ -117,7 +144,7 @@ function dispatch(
     : undefined;
   const length = body instanceof Uint8Array && releasable === undefined
     ? undefined
-    : body.length;
+    : body?.length;
   return new Promise((resolve, reject) => {
     const handler = new UpstreamCallHandler(
       call,
@@ -131,12 +158,12 @@ function dispatch(
     const options: DialingOptions = {
       origin,
       path,
-      method: "POST",
+      method: (call.method ?? "POST") as Dispatcher.HttpMethod,
       headers: length === undefined
         ? { ...call.headers }
         : { ...call.headers, "content-length": String(length) },
       // undici accepts any iterable, but its types name only its own kinds of bodies.
-      body: (releasable ?? body) as never,
+      body: (releasable ?? body ?? null) as never,
       onDialing: (attempt) => handler.dialing(attempt),
     };
     handler.start();
@@ -252,6 +279,14 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   ): void {
     // 1xx responses precede the real one.
     if (status < 200) return;
+    // Only a proxy answers so (RFC 9110, section 15.5.8).
+    if (status === PROXY_REFUSED) {
+      return this.#abort(
+        new ApiError("upstream", "could not reach the upstream", {
+          note: "the proxy asks for another user or password (status 407)",
+        }),
+      );
+    }
     this.#timer.enter("idle");
     this.#send = SENT;
     this.#body?.release();
@@ -396,6 +431,8 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     }
   }
 }
+
+const PROXY_REFUSED = 407;
 
 /** Replaces the function that sends a request, which holds its body. */
 const SENT = (): void => {};

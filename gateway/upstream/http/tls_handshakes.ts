@@ -5,10 +5,7 @@
  * upstream continue them instead of opening more connections.
  */
 
-import {
-  type CertificateEnds,
-  peerCertificateEnd,
-} from "../../certificate_ends.ts";
+import { CertificateEnds, peerCertificateEnd } from "../../certificate_ends.ts";
 
 /** The upstream of a handshake. */
 interface HandshakeTarget {
@@ -34,10 +31,19 @@ interface Handshake {
 
 /** The unfinished handshakes of one HTTP client. */
 export class TlsHandshakes {
+  readonly #authorities: readonly string[];
   readonly #ends: CertificateEnds;
   readonly #abandoned = new Map<string, Set<Handshake>>();
 
-  constructor(ends: CertificateEnds) {
+  /**
+   * @param authorities beside those that the process trusts anyway, as PEM
+   * @param ends receives the ends of certificates
+   */
+  constructor(
+    authorities: readonly string[] = [],
+    ends: CertificateEnds = new CertificateEnds(),
+  ) {
+    this.#authorities = authorities;
     this.#ends = ends;
   }
 
@@ -53,6 +59,7 @@ export class TlsHandshakes {
     const { hostname } = target;
     const conn = await Deno.startTls(tcp, {
       hostname,
+      caCerts: [...this.#authorities],
       alpnProtocols: [...ALPN],
     });
     const handshake: Handshake = { conn };

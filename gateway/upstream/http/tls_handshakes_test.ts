@@ -85,7 +85,7 @@ const PROGRAM = `
       });
     }
   })();
-  const dial = dialer(async () => [{ address: "127.0.0.1" }]);
+  const dial = dialer({ resolve: async () => [{ address: "127.0.0.1" }] });
   const start = (signal) => dial({
     hostname: "localhost", port: front.addr.port, isTls: true, signal,
   });

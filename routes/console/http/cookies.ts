@@ -8,30 +8,24 @@ import { ApiError } from "../../../translate/model/error.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { isLoopback } from "../../../gateway/settings/config.ts";
 import type { RouteContext } from "../../route.ts";
+import { reachedAs, type Sent } from "./reached_as.ts";
 
 /** How a browser reaches the gateway; undefined: over plain http, not on loopback. */
 type Transport = "https" | "loopback";
 
-/** The host of a request without its port. */
-function hostOf({ headers }: Request): string {
-  return (headers.get("host") ?? "").replace(/:\d*$/, "").toLowerCase();
-}
-
 /**
- * How the browser reaches the gateway. A proxy reports https in `x-forwarded-proto`; without it,
- * a browser sends `sec-fetch-site` to a host other than loopback over https only.
+ * How the browser reaches the gateway. A trusted proxy reports https; without that, a browser sends
+ * `sec-fetch-site` to a host other than loopback over https only.
  */
-export function transportOf(
-  { request, gateway }: Pick<RouteContext, "request" | "gateway">,
-): Transport | undefined {
-  const { headers } = request;
-  const forwarded = headers.get("x-forwarded-proto")?.split(",")[0]?.trim();
-  if (forwarded === "https") return "https";
-  const host = hostOf(request);
-  if (isLoopback(host)) return "loopback";
+export function transportOf(sent: Sent): Transport | undefined {
+  const { request, gateway } = sent;
+  const { scheme, host } = reachedAs(sent);
+  if (scheme === "https") return "https";
+  if (isLoopback(host.replace(/:\d*$/, ""))) return "loopback";
   const isPublic = gateway.config.publicUrl?.split("/", 3).join("/")
-    .toLowerCase() === `https://${headers.get("host")?.toLowerCase()}`;
-  return isPublic || (headers.has("sec-fetch-site") && forwarded !== "http")
+    .toLowerCase() === `https://${host}`;
+  return isPublic ||
+      (request.headers.has("sec-fetch-site") && scheme !== "http")
     ? "https"
     : undefined;
 }
@@ -57,7 +51,7 @@ function cookiePath({ config: { basePath } }: Gateway): string {
 
 /** The value of a session cookie; undefined if there is none. */
 export function sessionCookie(
-  context: Pick<RouteContext, "request" | "gateway">,
+  context: Sent,
   area: Area,
 ): string | undefined {
   const transport = transportOf(context);
@@ -91,7 +85,7 @@ export function setSessionCookie(
  * @throws {ApiError} `permission` over plain http, where others could read it
  */
 export function requireTransport(
-  context: Pick<RouteContext, "request" | "gateway">,
+  context: Sent,
 ): Transport {
   const transport = transportOf(context);
   if (transport !== undefined) return transport;
@@ -107,7 +101,7 @@ const TICKET_SECONDS = 600;
 
 /** What a browser brings back from the company's issuer; undefined if there is nothing. */
 export function ticketCookie(
-  context: Pick<RouteContext, "request" | "gateway">,
+  context: Sent,
 ): string | undefined {
   const transport = transportOf(context);
   return transport &&

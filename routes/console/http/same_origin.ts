@@ -3,10 +3,7 @@
  * cookie is no protection from the latter: it is sent to every port.
  */
 import { ApiError } from "../../../translate/model/error.ts";
-import type { RouteContext } from "../../route.ts";
-
-/** A request and the settings of its gateway. */
-type Sent = Pick<RouteContext, "request" | "gateway">;
+import { reachedAs, type Sent } from "./reached_as.ts";
 
 /**
  * Checks a request that changes something.
@@ -47,13 +44,15 @@ export function requireOwnPage({ headers }: Request): void {
   );
 }
 
-/** Whether an origin is the public address, or the host of the request, however it was reached. */
-export function isOwnOrigin(
-  origin: string,
-  { request, gateway }: Sent,
-): boolean {
+/**
+ * Whether an origin is the public address, or the host of the request, as it arrived or as a trusted
+ * proxy reports it.
+ */
+export function isOwnOrigin(origin: string, sent: Sent): boolean {
+  const { request, gateway } = sent;
   const { publicUrl } = gateway.config;
   return isHost(origin, request.headers.get("host")) ||
+    isHost(origin, reachedAs(sent).host) ||
     (publicUrl !== undefined && URL.canParse(origin) &&
       URL.canParse(publicUrl) &&
       new URL(origin).origin === new URL(publicUrl).origin);

@@ -7,9 +7,9 @@ authority() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/$1.key" -out "$1.pem" \
     -days 36500 -subj "/CN=$2" -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign
 }
-leaf() { # name, authority, alternative names, first day, last day
+leaf() { # name, authority, alternative names, first day, last day, usage
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$work/$1.csr" -subj "/CN=$1"
-  printf 'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\nsubjectAltName=%s\n' "$3" >"$work/$1.ext"
+  printf 'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=%s\nsubjectAltName=%s\n' "${6:-serverAuth}" "$3" >"$work/$1.ext"
   mkdir -p "$work/db" && : >"$work/db/index" && : >"$work/db/index.attr" && openssl rand -hex 16 >"$work/db/serial"
   printf '[ca]\ndefault_ca=d\n[d]\ndatabase=%s\nserial=%s\nnew_certs_dir=%s\npolicy=p\n[p]\ncommonName=supplied\n' \
     "$work/db/index" "$work/db/serial" "$work/db" >"$work/ca.cnf"
@@ -23,4 +23,6 @@ leaf right authority "$own" 20260101000000Z 21251231000000Z
 leaf wrong_name authority DNS:elsewhere.test 20260101000000Z 21251231000000Z
 leaf expired authority "$own" 20200101000000Z 20210101000000Z
 leaf unknown stranger "$own" 20260101000000Z 21251231000000Z
+leaf issuers authority DNS:login.microsoftonline.com,DNS:graph.microsoft.com,DNS:accounts.google.com,DNS:example.okta.com,DNS:keycloak.example.com 20260101000000Z 21251231000000Z
+leaf client authority DNS:client.test 20260101000000Z 21251231000000Z clientAuth
 rm -r "$work" stranger.pem

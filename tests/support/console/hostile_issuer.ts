@@ -21,6 +21,8 @@ export interface Lies {
   readonly keys?: () => Response;
   readonly tokens?: () => Response;
   readonly userInfo?: () => Response;
+  /** What another host of its company answers. */
+  readonly graph?: (request: Request) => Response;
   /** Changes the query of the way back. */
   readonly back?: (query: URLSearchParams) => void;
 }
@@ -53,13 +55,21 @@ export async function signed(
 
 /** A running issuer. */
 export interface HostileIssuer extends AsyncDisposable {
+  /** Its address, as it states it. */
   readonly url: string;
+  readonly port: number;
+  /** Makes it that of an address which leads to it, from now on. */
+  become(url: string): void;
+  /** A person's browser is at its page. */
+  visit(address: URL): void;
   /** Chooses its lies from now on. */
   lie(lies: Lies): void;
 }
 
-/** Starts an issuer on this machine. */
-export function startHostileIssuer(): HostileIssuer {
+/** Starts an issuer on this machine; with `tls`, over https. */
+export function startHostileIssuer(
+  tls?: { readonly cert: string; readonly key: string },
+): HostileIssuer {
   let lies: Lies = {};
   let nonce = "";
   const idToken = async (): Promise<string> => {
@@ -79,9 +89,13 @@ export function startHostileIssuer(): HostileIssuer {
       .map((part) => base64url(JSON.stringify(part))).join(".");
     return `${text}.${await (lies.signature ?? signed)(text)}`;
   };
-  const server = serveLoopback(async (request) => {
-    const { pathname, searchParams } = new URL(request.url);
-    switch (pathname) {
+  const answer = async (request: Request): Promise<Response> => {
+    const { pathname, host } = new URL(request.url);
+    const own = new URL(url);
+    if (host !== own.host) {
+      return lies.graph?.(request) ?? new Response(null, { status: 404 });
+    }
+    switch (pathname.slice(own.pathname === "/" ? 0 : own.pathname.length)) {
       case "/.well-known/openid-configuration": {
         const metadata: Json = {
           issuer: url,
@@ -95,9 +109,6 @@ export function startHostileIssuer(): HostileIssuer {
         lies.metadata?.(metadata, url);
         return Response.json(metadata);
       }
-      case "/authorize":
-        nonce = searchParams.get("nonce") ?? "";
-        return new Response();
       case "/keys":
         return lies.keys?.() ?? Response.json({ keys: [PUBLIC_KEY] });
       case "/token":
@@ -110,10 +121,23 @@ export function startHostileIssuer(): HostileIssuer {
         return lies.userInfo?.() ?? Response.json({ sub: "ada" });
     }
     return new Response(null, { status: 404 });
-  });
-  const url = `http://127.0.0.1:${server.addr.port}`;
+  };
+  const server = tls === undefined ? serveLoopback(answer) : Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...tls },
+    answer,
+  );
+  let url = `http://127.0.0.1:${server.addr.port}`;
   return {
-    url,
+    get url() {
+      return url;
+    },
+    port: server.addr.port,
+    become(address) {
+      url = address;
+    },
+    visit({ searchParams }) {
+      nonce = searchParams.get("nonce") ?? "";
+    },
     lie: (given) => void (lies = given),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -142,8 +166,9 @@ export async function signInWith(
   );
   const there = departure.headers.get("location");
   if (there === null) return result(departure);
-  await (await fetch(there)).body?.cancel();
-  const asked = new URL(there).searchParams;
+  const at = new URL(there);
+  issuer.visit(at);
+  const asked = at.searchParams;
   const query = new URLSearchParams({
     code: "c",
     state: asked.get("state") ?? "",

@@ -9,9 +9,23 @@ import {
   SYSTEM_FILES,
 } from "../../../gateway/upstream/credentials/open_credential.ts";
 import { gatewayTimers } from "../../../gateway/timers.ts";
+import { clientFetch } from "../../../gateway/upstream/http/client_fetch.ts";
+import { upstreamClient } from "../../../gateway/upstream/http/http_client.ts";
 
 const plan: CredentialPlan = JSON.parse(Deno.env.get("PLAN") ?? "");
 const endpoints = Deno.env.get("TOKEN_ENDPOINTS");
+const client = upstreamClient({
+  connectTimeoutMs: 10_000,
+  firstByteTimeoutMs: 10_000,
+  idleTimeoutMs: 10_000,
+}, gatewayTimers());
+const httpFetch = clientFetch(client);
+const toEndpoints: typeof fetch = endpoints === undefined
+  ? httpFetch
+  : (input, init) => {
+    const { pathname, search } = new URL(String(input));
+    return httpFetch(`${endpoints}${pathname}${search}`, init);
+  };
 const auth = {
   schemes: ["sigv4"],
   service: "bedrock",
@@ -21,14 +35,13 @@ const credential = openCredential(plan, {
   now: Date.now,
   timers: gatewayTimers(),
   files: SYSTEM_FILES,
-  fetch: endpoints === undefined ? fetch : (input, init) => {
-    const { pathname, search } = new URL(String(input));
-    return fetch(`${endpoints}${pathname}${search}`, init);
-  },
+  fetch: toEndpoints,
+  machineFetch: toEndpoints,
 }, auth);
 await credential.start();
 const state = credential.state();
 credential.close();
+await client.close();
 const headers = state.usable
   ? await credential.headers({
     url: "https://bedrock-runtime.us-east-1.amazonaws.com/model/m/invoke",

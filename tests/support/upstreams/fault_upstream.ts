@@ -50,7 +50,13 @@ const CERTIFICATES = new URL("../certificates/", import.meta.url);
 
 /** A certificate of the tests' own authority, or one with the fault that its name states. */
 export function certificate(
-  name: "right" | "wrong_name" | "expired" | "unknown",
+  name:
+    | "right"
+    | "wrong_name"
+    | "expired"
+    | "unknown"
+    | "client"
+    | "issuers",
 ): { readonly cert: string; readonly key: string } {
   return {
     cert: Deno.readTextFileSync(new URL(`${name}.pem`, CERTIFICATES)),

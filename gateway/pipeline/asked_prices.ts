@@ -2,6 +2,7 @@
  * What a request asks for beside tokens at the base rates, and whether the model's card has a price
  * for it. Nothing without a price is sent to an upstream.
  */
+import { searchesWeb } from "../../translate/turns/web_search.ts";
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
@@ -64,9 +65,10 @@ export function askedPrices(
   const meters = new Set<PartMeter>();
   const uses: Record<string, number> = {};
   const otherCards = new Map<string, RateCard>();
-  for (const { path, ask, isTranslated } of fields) {
-    const reached = call.candidates.filter(({ dialect }) =>
-      isTranslated || dialect.name === call.dialect.name
+  for (const { path, ask, isTranslated, isSearch } of fields) {
+    const reached = call.candidates.filter(({ dialect, capabilities }) =>
+      isTranslated || dialect.name === call.dialect.name ||
+      (isSearch === true && searchesWeb(dialect.name, capabilities))
     );
     if (reached.length === 0) continue;
     switch (ask.type) {
@@ -91,8 +93,11 @@ export function askedPrices(
         if (!pricesUse(card, ask.tool)) {
           throw notPriced(call, path, `uses.${ask.tool}`);
         }
+        const isBound = reached.every(({ dialect }) =>
+          dialect.name !== "generate_content"
+        );
         uses[ask.tool] = (uses[ask.tool] ?? 0) +
-          (ask.most ?? USES_WITHOUT_BOUND);
+          (isBound ? ask.most ?? USES_WITHOUT_BOUND : USES_WITHOUT_BOUND);
         break;
       }
       case "model": {

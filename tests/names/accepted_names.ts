@@ -66,7 +66,7 @@ export const ANTHROPIC: readonly Accepted[] = [
     declarations:
       /Clear(?:Thinking|ToolUses)\d+Edit|Compact\d+Edit|Compaction.*|SummarizeCompaction|ContextManagement.*|ThinkingBlockBinding|ThinkingPrefixMismatchBehavior|ThinkingTurns|ToolUses(?:Keep|Trigger)|ImageTransformationsParam|DiagnosticsParam|Thread(?:Continue|Create)Params|TokenTaskBudget/,
     names:
-      "transformations block_binding workspace_id input_examples fallback_credit_token updates eager_input_streaming allowed_callers task_budget skills expires_at",
+      "transformations block_binding workspace_id input_examples fallback_credit_token updates eager_input_streaming task_budget skills expires_at",
   },
   { reason: VENDOR_TIERS, names: "fast priority batch" },
   {

@@ -65,6 +65,7 @@ export function atStops(
       case "cite":
       case "close":
       case "sign":
+      case "search":
       case "end":
       case "error":
         return [...release(), event];
@@ -95,6 +96,7 @@ export function atStops(
       case "cite":
       case "probabilities":
       case "close":
+      case "search":
       case "lost":
       case "stop":
         return [];

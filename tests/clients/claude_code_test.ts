@@ -1,5 +1,5 @@
 /**
- * Claude Code against models of every upstream format: it runs a shell command, writes a file, and
+ * Claude Code, with the lines that the console shows, against models of every upstream format: it runs a shell command, writes a file, and
  * reads the results. With a cache of one hour, its charges are what it computes itself.
  *
  * `TEST_CLAUDE_CODE` names the program; `.ci/run` installs it from npm.
@@ -21,6 +21,10 @@ import {
   CANDIDATES,
   runAgent,
 } from "../support/clients/agents.ts";
+import {
+  pastedVariables,
+  programLines,
+} from "../support/clients/program_lines.ts";
 import {
   credentialOf,
   startConsole,
@@ -85,10 +89,12 @@ async function run(
       "--allowedTools=Bash,Read",
     ],
     env: {
-      ANTHROPIC_BASE_URL: gateway.url,
-      ANTHROPIC_API_KEY: key,
-      ANTHROPIC_MODEL: MODEL,
-      ANTHROPIC_SMALL_FAST_MODEL: MODEL,
+      ...await pastedVariables(
+        programLines("claude-code", gateway.url, MODEL, {
+          pickerIds: [MODEL],
+        }),
+      ),
+      ANTHROPIC_AUTH_TOKEN: key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       ...env,
     },

@@ -3,6 +3,7 @@
  * for it. Nothing without a price is sent to an upstream.
  */
 import { searchesWeb } from "../../translate/turns/web_search.ts";
+import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
@@ -129,11 +130,17 @@ export function askedPrices(
   };
 }
 
-/** What formats call the long life of a cache. */
-const LONG_LIFE: Readonly<Record<DialectName, string>> = {
+/** How long the long life of a cache is where a word of the messages format marks it. */
+const LIFE_OF_WORD: Readonly<Record<Capabilities["cacheWord"], string>> = {
+  cache_control: "cacheWrite1h",
+  prompt_cache_breakpoint: "cacheWrite12h",
+};
+
+/** The same by format; undefined: by the word that the model takes. */
+const LONG_LIFE: Readonly<Record<DialectName, string | undefined>> = {
   messages: "cacheWrite1h",
   converse: "cacheWrite1h",
-  chat_completions: "cacheWrite12h",
+  chat_completions: undefined,
   responses: "cacheWrite12h",
   // This format has no marks.
   generate_content: "",
@@ -154,7 +161,9 @@ function metersOf(
     const takesMarks = capabilities.cacheMarks !== "none" ||
       (isSame && name !== "messages");
     if (!isLife || (isSame && takesMarks)) figures.add(figure);
-    else if (takesMarks) figures.add(LONG_LIFE[name]);
+    else if (takesMarks) {
+      figures.add(LONG_LIFE[name] ?? LIFE_OF_WORD[capabilities.cacheWord]);
+    }
   }
   return PART_METERS.filter((meter) => figures.has(METERS[meter].counts));
 }

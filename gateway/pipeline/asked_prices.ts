@@ -156,6 +156,11 @@ function metersOf(
   const figures = new Set<string>();
   for (const { dialect: { name }, capabilities } of reached) {
     const isSame = name === dialect.name;
+    // A mark of the messages format in another one, which this model does not read.
+    if (
+      isSame && name === "chat_completions" && figure === "cacheWrite1h" &&
+      capabilities.cacheWord !== "cache_control"
+    ) continue;
     // Only the messages format leaves out marks that the model does not take when bytes pass
     // through.
     const takesMarks = capabilities.cacheMarks !== "none" ||

@@ -269,47 +269,51 @@ Deno.test("Claude behind OpenRouter gets cache_control, other models there nothi
   );
 });
 
-Deno.test("an hour of Claude's cache behind OpenRouter is asked for, and charged as an hour", () =>
-  withPreset(
-    "openrouter",
-    async (gateway, host) => {
-      host.answer(() =>
-        Response.json({
-          ...COMPLETION,
-          usage: {
-            prompt_tokens: 10_010,
-            completion_tokens: 2,
-            total_tokens: 10_012,
-            prompt_tokens_details: { cache_write_tokens: 10_000 },
-          },
-        })
-      );
-      const mark = { type: "ephemeral", ttl: "1h" };
-      const response = await gateway.post("/v1/messages", {
-        model: MODEL,
-        max_tokens: 10,
-        system: [{
+for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+  Deno.test(`an hour of Claude's cache behind OpenRouter is asked for, and charged as an hour (${path})`, () =>
+    withPreset(
+      "openrouter",
+      async (gateway, host) => {
+        host.answer(() =>
+          Response.json({
+            ...COMPLETION,
+            usage: {
+              prompt_tokens: 10_010,
+              completion_tokens: 2,
+              total_tokens: 10_012,
+              prompt_tokens_details: { cache_write_tokens: 10_000 },
+            },
+          })
+        );
+        const mark = { type: "ephemeral", ttl: "1h" };
+        const system = [{
           type: "text",
           text: "word ".repeat(10_000),
           cache_control: mark,
-        }],
-        messages: USER,
-      });
-      assert.equal(response.status, 200, await response.text());
-      assert.equal(response.headers.get("x-gateway-dropped"), null);
-      const sent = JSON.parse(host.requests[0]?.text ?? "");
-      assert.deepEqual(sent.messages[0].content[0].cache_control, mark);
-      await gateway.recorded();
-      const [charge] = await chargesIn(gateway);
-      assert.deepEqual(
-        charge?.lines?.map(({ meter, quantity }) => [meter, quantity])
-          .filter(([meter]) => String(meter).startsWith("cache")),
-        [["cache_write_1h", 10_000]],
-      );
-    },
-    {},
-    "anthropic/claude-opus-4.8",
-  ));
+        }];
+        const response = await gateway.post(path, {
+          model: MODEL,
+          max_tokens: 10,
+          ...(path === "/v1/messages" ? { system, messages: USER } : {
+            messages: [{ role: "system", content: system }, ...USER],
+          }),
+        });
+        assert.equal(response.status, 200, await response.text());
+        assert.equal(response.headers.get("x-gateway-dropped"), null);
+        const sent = JSON.parse(host.requests[0]?.text ?? "");
+        assert.deepEqual(sent.messages[0].content[0].cache_control, mark);
+        await gateway.recorded();
+        const [charge] = await chargesIn(gateway);
+        assert.deepEqual(
+          charge?.lines?.map(({ meter, quantity }) => [meter, quantity])
+            .filter(([meter]) => String(meter).startsWith("cache")),
+          [["cache_write_1h", 10_000]],
+        );
+      },
+      {},
+      "anthropic/claude-opus-4.8",
+    ));
+}
 
 Deno.test("SGLang's matched stop text is the reply's stop sequence", () =>
   withPreset("sglang", async (gateway, host) => {

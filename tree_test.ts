@@ -222,7 +222,7 @@ const FORMAT_FILES: readonly string[] = [
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   converse: [],
-  messages: ["citations", "strict_schema", "reply_config"],
+  messages: ["citations", "strict_schema", "reply_config", "search_blocks"],
   chat_completions: [
     "block_writer",
     "call_arguments",

@@ -78,6 +78,12 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       `embeddings, pictures, batches and live sessions are not served in this format; ${GENERATE} generates text, and POST /v1/embeddings makes vectors`,
   },
   {
+    path: /\/decisions$/,
+    dialect: chatCompletions,
+    explanation:
+      `decisions are served where the operator has configured a route for them, as docs/routes.md shows; this gateway generates text: ${CHAT}, ${MESSAGES}, ${RESPONSES} and ${GENERATE}`,
+  },
+  {
     path:
       /\/v1(?:alpha|beta)\d*\/(?!openai\/)(?:.*\/)?(?:interactions|cachedcontents|files|batches|corpora|tunedmodels|filesearchstores|live|agents)(?:[/:]|$)/,
     dialect: generateContent,
@@ -97,9 +103,10 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
     explanation: GENERATE_CONTENT,
   },
   {
+    // Several vendors have them; the clients of two formats are known by their headers.
     path:
-      /\/(interactions|cachedcontents|agents|sessions|environments|vaults|memory_stores|skills|containers|evals|mcp)(\/|$)/,
-    dialect: messages,
+      /\/(interactions|cachedcontents|agents|sessions|live|environments|vaults|memory_stores|skills|containers|evals|mcp)(\/|$)/,
+    dialect: chatCompletions,
     explanation:
       `agents, sessions, skills and similar services are not served here; this gateway generates text: ${MESSAGES}, ${CHAT}, ${RESPONSES} and ${GENERATE}`,
   },

@@ -21,6 +21,8 @@ const GENERATE =
   /^no such path: the generate-content format is at POST \/v1beta\/models\/\{model\}:generateContent, .* address alone, without a path$/;
 const NO_STATE =
   /^no such path: interactions, cached contents, files .* are not served here; POST \/v1beta/;
+const NO_DECISIONS =
+  /^no such path: decisions are served where the operator has configured a route/;
 const NO_AGENTS = /^no such path: agents, sessions, skills .* not served here/;
 const NO_TEXT =
   /^no such path: embeddings, pictures, batches and live sessions are not served in this format; .* POST \/v1\/embeddings/;
@@ -108,9 +110,13 @@ const ROWS: readonly Row[] = [
   ["POST /v1beta/interactions", "content", NO_STATE],
   ["POST /v1beta/cachedContents", "content", NO_STATE],
   ["POST /upload/v1beta/files", "content", NO_STATE],
-  ["POST /v1/interactions", "messages", NO_AGENTS],
-  ["POST /v1/skills", "messages", NO_AGENTS],
-  ["GET /mcp", "messages", NO_AGENTS],
+  ["POST /v1/interactions", "chat", NO_AGENTS],
+  ["POST /v1/skills", "chat", NO_AGENTS],
+  ["GET /v1/agents/a/sessions", "chat", NO_AGENTS],
+  ["POST /v1/live/sessions", "chat", NO_AGENTS],
+  ["GET /mcp", "chat", NO_AGENTS],
+  ["POST /v1/decisions", "chat", NO_DECISIONS],
+  ["POST /v1beta/decisions", "chat", NO_DECISIONS],
   ["POST /v1beta/openai/files", "chat", OTHER_SERVICE],
   ["POST /v1beta/openai/chat/completions", "chat", PREFIX_V1],
   ["GET /v1beta/openai/models", "chat", PREFIX_V1],

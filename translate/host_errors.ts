@@ -10,7 +10,12 @@ import {
   readErrorText,
   upstreamCode,
 } from "./errors/error_body.ts";
-import { refusal, type Refused } from "./errors/refusals.ts";
+import {
+  awsType,
+  refusal,
+  type Refused,
+  refusedOf,
+} from "./errors/refusals.ts";
 
 /** Whose error form a host uses beside its dialect's. */
 export type HostErrors = "aws" | "azure" | "google" | "compatible";
@@ -31,7 +36,6 @@ interface HostReply {
 }
 
 const SETUP: Meaning = { refused: "setup" };
-const CREDENTIAL: Meaning = { refused: "credential" };
 /** The request is at fault: no other candidate is asked. */
 const REQUEST: Meaning = { status: 400 };
 /** The model failed, not the request (AWS sends 424). */
@@ -42,30 +46,17 @@ const SETUP_WORDING =
   /on-demand throughput|model identifier is invalid|(?:isn't|is not|not) supported on this route|publisher model|no such deployment|inference profile/i;
 
 /**
- * The meanings of AWS's errors by their type, without `Exception`.
+ * The statuses of AWS's errors by their type, where its own are others; `errors/refusals.ts` has the
+ * types that concern the operator.
  * docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html, 2026-11-22
  */
-const AWS_TYPES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ["AccessDenied", CREDENTIAL],
-  ["ExpiredToken", CREDENTIAL],
-  ["IncompleteSignature", CREDENTIAL],
-  ["InvalidClientTokenId", CREDENTIAL],
-  ["InvalidSignature", CREDENTIAL],
-  ["MissingAuthenticationToken", CREDENTIAL],
-  ["NotAuthorized", CREDENTIAL],
-  ["RequestExpired", CREDENTIAL],
-  ["SignatureDoesNotMatch", CREDENTIAL],
-  ["UnrecognizedClient", CREDENTIAL],
-  ["OptInRequired", SETUP],
-  ["FTUFormNotFilled", SETUP],
-  ["ResourceNotFound", SETUP],
-  ["Throttling", { status: 429 }],
-  ["ModelNotReady", { status: 429 }],
-  ["ServiceQuotaExceeded", { refused: "quota" }],
-  ["ServiceUnavailable", { status: 503 }],
-  ["ModelTimeout", { status: 408 }],
-  ["ModelStreamError", { status: 502 }],
-  ["ModelError", { status: 502 }],
+const AWS_STATUSES: ReadonlyMap<string, number> = new Map([
+  ["ThrottlingException", 429],
+  ["ModelNotReadyException", 429],
+  ["ServiceUnavailableException", 503],
+  ["ModelTimeoutException", 408],
+  ["ModelStreamErrorException", 502],
+  ["ModelErrorException", 502],
 ]);
 
 const FILTER_CODES: ReadonlySet<string> = new Set([
@@ -77,12 +68,13 @@ const FILTER_CODES: ReadonlySet<string> = new Set([
 const MEANINGS: Readonly<
   Record<HostErrors, (reply: HostReply) => Meaning | undefined>
 > = {
-  aws({ headers, body }) {
-    const type = awsType(headers, body);
-    if (type === "AccessDenied" && /\bmodel\b/i.test(body.message ?? "")) {
-      return SETUP;
-    }
-    return AWS_TYPES.get(type);
+  aws({ status: own, headers, body }) {
+    const type = typeOf(headers, body);
+    if (type === "") return undefined;
+    const ours = refusedOf(own, { ...body, type });
+    if (ours !== undefined) return ours;
+    const status = AWS_STATUSES.get(type);
+    return status === undefined ? undefined : { status };
   },
   azure: ({ body }) => body.code === "unknown_model" ? SETUP : undefined,
   google: () => undefined,
@@ -99,11 +91,11 @@ const MEANINGS: Readonly<
   },
 };
 
-/** The name of AWS's error: a header with an address after it, or a field of the body. */
-function awsType(headers: Headers, { detail }: ErrorBody): string {
-  const name = headers.get("x-amzn-errortype") ??
-    textIn(detail["__type"])?.replace(/^.*#/, "") ?? "";
-  return name.replace(/:[^]*/, "").replace(/Exception$/, "");
+/** The name of AWS's error: a header, or a field of the body. */
+function typeOf(headers: Headers, { detail }: ErrorBody): string {
+  return awsType(
+    headers.get("x-amzn-errortype") ?? textIn(detail["__type"]) ?? "",
+  );
 }
 
 function meaningOf(host: HostErrors, reply: HostReply): Meaning {
@@ -131,7 +123,7 @@ export function withHostErrors(
       const read = readErrorText(body);
       const meaning = meaningOf(host, { status, headers, body: read });
       if (meaning.refused !== undefined) {
-        const type = awsType(headers, read);
+        const type = typeOf(headers, read);
         return refusalOf(
           meaning.refused,
           status,

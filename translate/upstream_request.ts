@@ -17,6 +17,7 @@ import type { DecodeContext, Dialect, UpstreamDialect } from "./dialect.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import type { TopLevel } from "./bytes/json_splice.ts";
 import type { GenerationRequest } from "./model/request.ts";
+import { missingStops } from "./turns/stop_texts.ts";
 import { withoutSignedReasoning } from "./turns/turns.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
@@ -139,6 +140,7 @@ export function* unwrittenRequest(
         : withoutSignedReasoning(turns, upstream.name),
     }, can);
     const { "anthropic-beta": needed, ...headers } = encoded.headers;
+    const stops = missingStops(request, encoded.dropped);
     const plan = planEdits(edits, encoded.body, {
       headers: {},
       ...(needed === undefined ? {} : { needed }),
@@ -148,7 +150,9 @@ export function* unwrittenRequest(
       body: { json: editedBody(encoded.body, plan, edits, only) },
       headers: { ...headers, ...plan.headers },
       dropped: [
-        ...encoded.dropped,
+        ...encoded.dropped.filter((path) =>
+          stops === undefined || path !== request.fieldNames.stop
+        ),
         ...droppedReasoning,
         ...plan.dropped,
         ...unsentBetas(client.betas, plan),
@@ -157,6 +161,7 @@ export function* unwrittenRequest(
         ...encoded.context,
         ...(isSame ? { isTranslated: true } : {}),
         ...(request.logprobs === undefined ? {} : { wantsProbabilities: true }),
+        ...(stops === undefined ? {} : { stops }),
       }, can),
       passedThrough: false,
     };

@@ -43,7 +43,7 @@ export interface IntendedCall {
 
 /** State of one per-minute limit, for rate-limit headers. */
 export interface LimitState {
-  /** Units per minute. */
+  /** Units per window: a minute, a day, a week or a month. */
   readonly limit: number;
   /** Units that are available at once. */
   readonly remaining: number;
@@ -51,11 +51,12 @@ export interface LimitState {
   readonly resetAtMs: number;
 }
 
-/** State of the caller's per-minute limits, for rate-limit headers. An absent limit is not set. */
+/**
+ * State of the caller's nearest limits, of the key or the plan, for rate-limit headers. Absent: none
+ * is set.
+ */
 export interface Limits {
-  /** Requests per minute. */
   readonly requests?: LimitState;
-  /** Tokens per minute. */
   readonly tokens?: LimitState;
 }
 

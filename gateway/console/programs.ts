@@ -1,5 +1,6 @@
 /**
- * Programs that can use the gateway, with the lines that connect them.
+ * Programs that can use the gateway, with the lines that connect them: the source of the page
+ * *Connect* and of `docs/clients.md`. Tests parse the lines, and run some in the program itself.
  */
 
 /** What the lines are filled with. */
@@ -12,6 +13,8 @@ export interface Connection {
   readonly smallModel: string;
   /** Size of the model's context, in tokens. */
   readonly contextTokens: number;
+  /** The longest reply of the model, in tokens. */
+  readonly outputTokens: number;
   /** A model that makes embeddings; absent: none may be called. */
   readonly embeddingModel?: string;
   /** Endpoints that the operator has opened beside those of the formats, with a model for each. */
@@ -41,6 +44,15 @@ interface Program {
   readonly name: string;
   /** Where the lines belong. */
   readonly place: string;
+  /** What the lines are; `fields`: what is entered into a form. */
+  readonly form:
+    | "sh"
+    | "json"
+    | "toml"
+    | "yaml"
+    | "fields"
+    | "py"
+    | "js";
   /** True where it offers only ids that {@linkcode isInPicker} accepts. */
   readonly hasPicker?: true;
   /** The lines; the key is in the environment variable GATEWAY_KEY, or the text sk-…. */
@@ -116,187 +128,275 @@ npx -y wscat -c ${
 
 const SHELL = "In a terminal, with the key in GATEWAY_KEY";
 
+/** The lines of a program that is configured by its environment. */
+function exportLines(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables).map(([name, value]) =>
+    `export ${name}=${value}\n`
+  ).join("");
+}
+
+/**
+ * The environment of Claude Code, also inside an editor. The small model has an older name in old
+ * versions; subagents and the picker name the models of the other variables.
+ */
+function claudeCode(
+  { url, model, smallModel, contextTokens, pickerIds }: Connection,
+  key: string,
+): Readonly<Record<string, string>> {
+  return {
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_AUTH_TOKEN: key,
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_FABLE_MODEL: model,
+    ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+    ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
+    ANTHROPIC_SMALL_FAST_MODEL: smallModel,
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextTokens),
+    ...(pickerIds.length === 0
+      ? {}
+      : { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: "1" }),
+  };
+}
+
+function jsonLines(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** The configuration of OpenCode and of what is made of it. */
+function openCode(
+  { url, model, contextTokens, outputTokens }: Connection,
+): Readonly<Record<string, unknown>> {
+  return {
+    model: `gateway/${model}`,
+    provider: {
+      gateway: {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
+        models: {
+          // Without limits it never compacts a conversation.
+          [model]: { limit: { context: contextTokens, output: outputTokens } },
+        },
+      },
+    },
+  };
+}
+
 /** All programs, in the order of the page. */
 export const PROGRAMS: readonly Program[] = [
   {
     id: "curl",
     name: "curl",
     place: SHELL,
+    form: "sh",
     lines: curlLines,
   },
   {
     id: "claude-code",
     name: "Claude Code",
     place: "In a terminal",
+    form: "sh",
     hasPicker: true,
-    lines: ({ url, model, smallModel, contextTokens, pickerIds }) =>
-      `export ANTHROPIC_BASE_URL=${url}
-export ANTHROPIC_AUTH_TOKEN="$GATEWAY_KEY"
-export ANTHROPIC_MODEL=${model}
-export ANTHROPIC_DEFAULT_HAIKU_MODEL=${smallModel}
-export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextTokens}
-${
-        pickerIds.length === 0
-          ? ""
-          : "export CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1\n"
-      }claude`,
+    lines: (connection) =>
+      `${exportLines(claudeCode(connection, '"$GATEWAY_KEY"'))}claude`,
+  },
+  {
+    id: "acp",
+    name: "Claude Code in Zed and other ACP editors",
+    place: "In settings.json of Zed; other editors take the same command",
+    form: "json",
+    lines: (connection) =>
+      jsonLines({
+        agent_servers: {
+          "Claude Code": {
+            type: "custom",
+            command: "npx",
+            args: ["-y", "@agentclientprotocol/claude-agent-acp"],
+            env: claudeCode(connection, "sk-…"),
+          },
+        },
+      }),
   },
   {
     id: "codex",
     name: "Codex CLI",
     place: "In ~/.codex/config.toml",
-    lines: ({ url, model }) =>
+    form: "toml",
+    lines: ({ url, model, contextTokens, hasWebSockets }) =>
       `model = "${model}"
 model_provider = "gateway"
+model_context_window = ${contextTokens}
 
 [model_providers.gateway]
 name = "Model Gateway"
 base_url = "${url}/v1"
 wire_api = "responses"
-env_key = "GATEWAY_KEY"`,
+env_key = "GATEWAY_KEY"${hasWebSockets ? "\nsupports_websockets = true" : ""}`,
   },
   {
     id: "gemini-cli",
     name: "Gemini CLI",
     place: SHELL,
+    form: "sh",
     lines: ({ url, model }) =>
       `export GOOGLE_GEMINI_BASE_URL=${url}
 export GEMINI_API_KEY="$GATEWAY_KEY"
+# ~/.gemini/settings.json, else it asks: {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 gemini --model ${model}`,
   },
   {
     id: "opencode",
     name: "OpenCode",
     place: "In opencode.json",
-    lines: ({ url, model }) =>
-      JSON.stringify(
-        {
-          model: `gateway/${model}`,
-          provider: {
-            gateway: {
-              npm: "@ai-sdk/openai-compatible",
-              options: { baseURL: `${url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
-              models: { [model]: {} },
-            },
-          },
-        },
-        null,
-        2,
-      ),
+    form: "json",
+    lines: (connection) => jsonLines(openCode(connection)),
+  },
+  {
+    id: "kilo",
+    name: "Kilo CLI",
+    place:
+      "In kilo.json; without its snapshots, which ask a question where git is slow",
+    form: "json",
+    lines: (connection) =>
+      jsonLines({ ...openCode(connection), snapshot: false }),
   },
   {
     id: "copilot-cli",
     name: "GitHub Copilot CLI",
     place: SHELL,
-    lines: ({ url, model }) =>
-      `export COPILOT_PROVIDER_BASE_URL=${url}/v1
-export COPILOT_PROVIDER_API_KEY="$GATEWAY_KEY"
-export COPILOT_MODEL=${model}
-copilot`,
+    form: "sh",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
+      `${
+        exportLines({
+          COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+          COPILOT_PROVIDER_API_KEY: '"$GATEWAY_KEY"',
+          COPILOT_MODEL: model,
+          COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(contextTokens),
+          COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(outputTokens),
+        })
+      }copilot`,
   },
   {
     id: "qwen-code",
     name: "Qwen Code",
     place: SHELL,
-    lines: ({ url, model }) =>
+    form: "sh",
+    lines: ({ url, model, contextTokens }) =>
       `export OPENAI_BASE_URL=${url}/v1
 export OPENAI_API_KEY="$GATEWAY_KEY"
 export OPENAI_MODEL=${model}
+# ~/.qwen/settings.json: {"model": {"generationConfig": {"contextWindowSize": ${contextTokens}}}}
 qwen --auth-type openai`,
   },
   {
     id: "droid",
     name: "Droid",
     place: "In ~/.factory/settings.json",
-    lines: ({ url, model }) =>
-      JSON.stringify(
-        {
-          customModels: [{
-            displayName: model,
-            model,
-            baseUrl: `${url}/v1`,
-            apiKey: "sk-…",
-            provider: "generic-chat-completion-api",
-          }],
-        },
-        null,
-        2,
-      ),
+    form: "json",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
+      jsonLines({
+        customModels: [{
+          displayName: model,
+          model,
+          baseUrl: `${url}/v1`,
+          apiKey: "${GATEWAY_KEY}",
+          provider: "generic-chat-completion-api",
+          maxContextLimit: contextTokens,
+          maxOutputTokens: outputTokens,
+        }],
+      }),
   },
   {
     id: "pi",
     name: "pi",
     place: "In ~/.pi/agent/models.json",
-    lines: ({ url, model, contextTokens }) =>
-      JSON.stringify(
-        {
-          providers: {
-            gateway: {
-              baseUrl: `${url}/v1`,
-              api: "openai-completions",
-              apiKey: "sk-…",
-              models: [{ id: model, contextWindow: contextTokens }],
-            },
+    form: "json",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
+      jsonLines({
+        providers: {
+          gateway: {
+            baseUrl: `${url}/v1`,
+            api: "openai-completions",
+            apiKey: "sk-…",
+            models: [{
+              id: model,
+              contextWindow: contextTokens,
+              maxTokens: outputTokens,
+            }],
           },
         },
-        null,
-        2,
-      ),
+      }),
   },
   {
     id: "aider",
     name: "Aider",
     place: "In a terminal",
-    lines: ({ url, model }) =>
+    form: "sh",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
       `export OPENAI_API_BASE=${url}/v1
 export OPENAI_API_KEY="$GATEWAY_KEY"
+cat > .aider.model.metadata.json <<'END'
+{"openai/${model}": {"litellm_provider": "openai", "mode": "chat", "max_input_tokens": ${contextTokens}, "max_output_tokens": ${outputTokens}}}
+END
 aider --model openai/${model}`,
   },
   {
     id: "continue",
     name: "Continue",
     place: "In ~/.continue/config.yaml",
-    lines: ({ url, model }) =>
-      `models:
+    form: "yaml",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
+      `name: Model Gateway
+version: 1.0.0
+schema: v1
+models:
   - name: ${model}
     provider: openai
     model: ${model}
     apiBase: ${url}/v1
-    apiKey: sk-…`,
+    apiKey: sk-…
+    defaultCompletionOptions:
+      contextLength: ${contextTokens}
+      maxTokens: ${outputTokens}`,
   },
   {
     id: "cline",
     name: "Cline",
     place: "In its settings, with the provider OpenAI Compatible",
-    lines: ({ url, model }) =>
+    form: "fields",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
       `Base URL: ${url}/v1
-API Key:  sk-…
-Model ID: ${model}`,
+API Key: sk-…
+Model ID: ${model}
+Context Window Size: ${contextTokens}
+Max Output Tokens: ${outputTokens}`,
   },
   {
     id: "zed",
     name: "Zed",
     place: "In settings.json; the key goes into the settings of its assistant",
-    lines: ({ url, model, contextTokens }) =>
-      JSON.stringify(
-        {
-          language_models: {
-            openai_compatible: {
-              Gateway: {
-                api_url: `${url}/v1`,
-                available_models: [{ name: model, max_tokens: contextTokens }],
-              },
+    form: "json",
+    lines: ({ url, model, contextTokens, outputTokens }) =>
+      jsonLines({
+        language_models: {
+          openai_compatible: {
+            Gateway: {
+              api_url: `${url}/v1`,
+              available_models: [{
+                name: model,
+                max_tokens: contextTokens,
+                max_output_tokens: outputTokens,
+              }],
             },
           },
         },
-        null,
-        2,
-      ),
+      }),
   },
   {
     id: "open-webui",
     name: "Open WebUI",
     place: SHELL,
+    form: "sh",
     lines: ({ url }) =>
       `docker run -d -p 3000:8080 -e OPENAI_API_BASE_URL=${url}/v1 \\
   -e OPENAI_API_KEY="$GATEWAY_KEY" ghcr.io/open-webui/open-webui:main`,
@@ -305,6 +405,7 @@ Model ID: ${model}`,
     id: "openai-python",
     name: "OpenAI, Python",
     place: "pip install openai",
+    form: "py",
     lines: ({ url, model }) =>
       `import os
 from openai import OpenAI
@@ -320,6 +421,7 @@ print(reply.choices[0].message.content)`,
     id: "openai-javascript",
     name: "OpenAI, JavaScript",
     place: "npm install openai",
+    form: "js",
     lines: ({ url, model }) =>
       `import { env } from "node:process";
 import OpenAI from "openai";
@@ -338,6 +440,7 @@ console.log(reply.choices[0].message.content);`,
     id: "anthropic-python",
     name: "Anthropic, Python",
     place: "pip install anthropic",
+    form: "py",
     lines: ({ url, model }) =>
       `import os
 from anthropic import Anthropic
@@ -354,6 +457,7 @@ print(reply.content[0].text)`,
     id: "anthropic-javascript",
     name: "Anthropic, JavaScript",
     place: "npm install @anthropic-ai/sdk",
+    form: "js",
     lines: ({ url, model }) =>
       `import { env } from "node:process";
 import Anthropic from "@anthropic-ai/sdk";
@@ -373,6 +477,7 @@ console.log(reply.content);`,
     id: "google-genai",
     name: "@google/genai",
     place: "In JavaScript",
+    form: "js",
     lines: ({ url, model }) =>
       `import { GoogleGenAI } from "@google/genai";
 
@@ -389,6 +494,7 @@ const reply = await client.models.generateContent({
     id: "ai-sdk",
     name: "Vercel AI SDK",
     place: "npm install ai @ai-sdk/openai",
+    form: "js",
     lines: ({ url, model }) =>
       `import { env } from "node:process";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -408,6 +514,7 @@ console.log(text);`,
     id: "langchain",
     name: "LangChain, Python",
     place: "pip install langchain-openai",
+    form: "py",
     lines: ({ url, model }) =>
       `import os
 from langchain_openai import ChatOpenAI
@@ -423,6 +530,7 @@ print(model.invoke("Hello").content)`,
     id: "llamaindex",
     name: "LlamaIndex, Python",
     place: "pip install llama-index-llms-openai-like",
+    form: "py",
     lines: ({ url, model, contextTokens }) =>
       `import os
 from llama_index.llms.openai_like import OpenAILike

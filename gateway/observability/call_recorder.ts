@@ -2,7 +2,7 @@
  * Makes the record of a call from its log entry.
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
-import { attemptError } from "../accounts/calls/outcome.ts";
+import { listedError } from "../accounts/calls/outcome.ts";
 import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry, UpstreamCall } from "./log.ts";
@@ -76,7 +76,7 @@ function callRecord(
     record.attempts = attempts.map((given, at) => {
       const said = words[at];
       const one = at === attempts.length - 1 ? withEnd(given, entry) : given;
-      return attemptError(one) === undefined || said === undefined
+      return listedError(one) === undefined || said === undefined
         ? { ...one }
         : { ...one, words: cut(said, MAX_WORDS_CHARS) };
     });

@@ -2,6 +2,8 @@
  * What a request asks for beside tokens at the base rates, and whether the model's card has a price
  * for it. Nothing without a price is sent to an upstream.
  */
+import { searchesWeb } from "../../translate/turns/web_search.ts";
+import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
@@ -64,9 +66,10 @@ export function askedPrices(
   const meters = new Set<PartMeter>();
   const uses: Record<string, number> = {};
   const otherCards = new Map<string, RateCard>();
-  for (const { path, ask, isTranslated } of fields) {
-    const reached = call.candidates.filter(({ dialect }) =>
-      isTranslated || dialect.name === call.dialect.name
+  for (const { path, ask, isTranslated, isSearch } of fields) {
+    const reached = call.candidates.filter(({ dialect, capabilities }) =>
+      isTranslated || dialect.name === call.dialect.name ||
+      (isSearch === true && searchesWeb(dialect.name, capabilities))
     );
     if (reached.length === 0) continue;
     switch (ask.type) {
@@ -91,8 +94,11 @@ export function askedPrices(
         if (!pricesUse(card, ask.tool)) {
           throw notPriced(call, path, `uses.${ask.tool}`);
         }
+        const isBound = reached.every(({ dialect }) =>
+          dialect.name !== "generate_content"
+        );
         uses[ask.tool] = (uses[ask.tool] ?? 0) +
-          (ask.most ?? USES_WITHOUT_BOUND);
+          (isBound ? ask.most ?? USES_WITHOUT_BOUND : USES_WITHOUT_BOUND);
         break;
       }
       case "model": {
@@ -124,11 +130,17 @@ export function askedPrices(
   };
 }
 
-/** What formats call the long life of a cache. */
-const LONG_LIFE: Readonly<Record<DialectName, string>> = {
+/** How long the long life of a cache is where a word of the messages format marks it. */
+const LIFE_OF_WORD: Readonly<Record<Capabilities["cacheWord"], string>> = {
+  cache_control: "cacheWrite1h",
+  prompt_cache_breakpoint: "cacheWrite12h",
+};
+
+/** The same by format; undefined: by the word that the model takes. */
+const LONG_LIFE: Readonly<Record<DialectName, string | undefined>> = {
   messages: "cacheWrite1h",
   converse: "cacheWrite1h",
-  chat_completions: "cacheWrite12h",
+  chat_completions: undefined,
   responses: "cacheWrite12h",
   // This format has no marks.
   generate_content: "",
@@ -144,12 +156,19 @@ function metersOf(
   const figures = new Set<string>();
   for (const { dialect: { name }, capabilities } of reached) {
     const isSame = name === dialect.name;
+    // A mark of the messages format in another one, which this model does not read.
+    if (
+      isSame && name === "chat_completions" && figure === "cacheWrite1h" &&
+      capabilities.cacheWord !== "cache_control"
+    ) continue;
     // Only the messages format leaves out marks that the model does not take when bytes pass
     // through.
     const takesMarks = capabilities.cacheMarks !== "none" ||
       (isSame && name !== "messages");
     if (!isLife || (isSame && takesMarks)) figures.add(figure);
-    else if (takesMarks) figures.add(LONG_LIFE[name]);
+    else if (takesMarks) {
+      figures.add(LONG_LIFE[name] ?? LIFE_OF_WORD[capabilities.cacheWord]);
+    }
   }
   return PART_METERS.filter((meter) => figures.has(METERS[meter].counts));
 }

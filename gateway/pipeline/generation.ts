@@ -13,7 +13,7 @@ import type {
   Candidate,
   ModelRegistry,
 } from "../upstream/catalogue/model_registry.ts";
-import type { ToolReasoning } from "../upstream/catalogue/models.ts";
+import type { ToolUse } from "../upstream/catalogue/models.ts";
 import type { Operation, PreparedCall, Reply } from "../upstream/operation.ts";
 import { prepareRequest, withoutProofs } from "../upstream/prepare_request.ts";
 import { generationReader, type Reading } from "./read_generation.ts";
@@ -39,7 +39,7 @@ export class Generation implements Operation<Reply> {
   /** See {@linkcode Operation.candidates}. */
   candidates(models: ModelRegistry, model: Model): readonly Candidate[] {
     const { dialect, request } = this.#client;
-    return models.candidates(model, dialect.name, toolReasoning(request));
+    return models.candidates(model, dialect.name, toolUse(request));
   }
 
   /** See {@linkcode Operation.prepare}. */
@@ -123,10 +123,13 @@ function outputCap(request: GenerationRequest, candidate: Candidate): number {
   );
 }
 
-/** Whether the request combines tools and reasoning; some models take both in one format only. */
-function toolReasoning(request: GenerationRequest): ToolReasoning | undefined {
+/** What is special about the request's tools: some models take it in one format only. */
+function toolUse(request: GenerationRequest): ToolUse | undefined {
   const { tools, reasoning } = request;
   if (tools === undefined || tools.length === 0) return undefined;
-  if (reasoning === undefined) return "left to the model";
-  return reasoning.mode === "off" ? undefined : "asked";
+  if (tools.some((tool) => tool.type === "opaque" && tool.search)) {
+    return "web search";
+  }
+  if (reasoning === undefined) return "reasoning left to the model";
+  return reasoning.mode === "off" ? undefined : "reasoning asked";
 }

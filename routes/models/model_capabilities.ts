@@ -16,11 +16,13 @@ const LEVELS = ["low", "medium", "high", "xhigh", "max"] as const;
  *
  * @param hasPrice whether the model has a price for uses of a tool of the vendor; without one,
  * requests with the tool are refused
+ * @param isSearchTranslated whether the format's search of the web is translated for the model
  */
 export function modelCapabilities(
   dialect: DialectName,
   can: Capabilities,
   hasPrice: (tool: string) => boolean,
+  isSearchTranslated: boolean,
 ): JsonObject {
   const isOwn = dialect === "messages";
   const reasons = can.reasoning !== "none";
@@ -29,7 +31,7 @@ export function modelCapabilities(
   const isVendor = isOwn && can.threads;
   const runs = {
     code_execution: isVendor && hasPrice("code_execution"),
-    web_search: isVendor && hasPrice("web_search"),
+    web_search: (isVendor || isSearchTranslated) && hasPrice("web_search"),
   };
   const takes = {
     // A budget is made of an effort in translation; in the format itself it is another field.

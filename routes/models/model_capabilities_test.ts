@@ -29,12 +29,14 @@ function of(
   dialect: DialectName,
   over: Partial<Capabilities> = {},
   priced: readonly string[] = ["code_execution", "web_search"],
+  isSearchTranslated = false,
 ): readonly string[] {
   return supported(
     modelCapabilities(
       dialect,
       { ...DEFAULT_CAPABILITIES[dialect], ...over },
       (tool) => priced.includes(tool),
+      isSearchTranslated,
     ),
   );
 }
@@ -130,7 +132,9 @@ Deno.test("what a model of another format has is not lost in translation", () =>
     ] as const
   ) {
     const capabilities: Capabilities = { ...DEFAULT_CAPABILITIES[to], ...over };
-    const has = supported(modelCapabilities(to, capabilities, () => true));
+    const has = supported(
+      modelCapabilities(to, capabilities, () => true, true),
+    );
     for (const [name, fields] of Object.entries(requests)) {
       assert.ok(has.includes(name), `${to}: ${name}`);
       const body = {
@@ -163,6 +167,12 @@ Deno.test("a tool of the vendor without a price is not supported", () => {
   ]);
 });
 
+Deno.test("a translated search is supported where it has a price", () => {
+  const has = (priced: readonly string[]): boolean =>
+    of("responses", {}, priced, true).includes("server_tools.web_search");
+  assert.deepEqual([has(["web_search"]), has([])], [true, false]);
+});
+
 Deno.test("every capability of the shape has a value", () => {
   const check = (value: JsonObject): void => {
     for (const inner of Object.values(value)) {
@@ -174,6 +184,7 @@ Deno.test("every capability of the shape has a value", () => {
     "messages",
     DEFAULT_CAPABILITIES.messages,
     () => true,
+    false,
   );
   check(shape);
   assert.deepEqual(Object.keys(shape), [

@@ -10,6 +10,7 @@ import {
   GENERATES,
   generates,
 } from "../../gateway/upstream/catalogue/models.ts";
+import { searchesWeb } from "../../translate/turns/web_search.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { type JsonObject } from "../../translate/bytes/json.ts";
 import { contentModel, contentModels } from "../generate_content.ts";
@@ -92,6 +93,9 @@ function modelEntry(
         first.dialect.name,
         first.capabilities,
         (tool) => card !== undefined && pricesUse(card, tool),
+        models.candidates(model, "messages", "web search").some((one) =>
+          searchesWeb(one.dialect.name, one.capabilities)
+        ),
       ),
     operations: [...model.operations ?? GENERATES],
     lifecycle: STAGE,

@@ -262,6 +262,54 @@ for (const path of PATHS) {
   }
 }
 
+test("rate-limit headers show the nearest limit of key and plan, of any window, and none without a limit", async (gateway) => {
+  const { admin } = gateway.accounts;
+  const none = await account(gateway);
+  const { id, key } = await account(gateway, {
+    tokensPerMinute: 90_000,
+    tokensPerDay: 70_000,
+  });
+  const { text: ownKey = "" } = await admin.keys.issue({
+    accountId: id,
+    requestsPerMinute: 40,
+    tokensPerWeek: 50_000,
+  });
+  for (const path of PATHS) {
+    const names = HEADERS[path];
+    const seen = async (secret: string) => {
+      const response = await gateway.post(
+        path,
+        requestBody({ path, model: MODEL }, "[[fx:text]]", false),
+        { "x-api-key": secret },
+      );
+      assert.equal(response.status, 200, await response.text());
+      await ledgerEntryOf(gateway, requestIdOf(response));
+      return response.headers;
+    };
+    const unlimited = [...(await seen(none.key)).keys()];
+    assert.ok(!unlimited.some((name) => name.includes("ratelimit")));
+    for (
+      const [secret, limit, requests] of [
+        [key, 70_000, null],
+        [ownKey, 50_000, "40"],
+      ] as const
+    ) {
+      const headers = await seen(secret);
+      assert.equal(headers.get(names.limit("tokens")), String(limit));
+      assert.equal(headers.get(names.limit("requests")), requests);
+      const remaining = Number(headers.get(names.remaining("tokens")));
+      assert.ok(remaining > 0 && remaining < limit, String(remaining));
+      const reset = headers.get(names.reset("tokens")) ?? "";
+      assert.match(reset, names.resetForm);
+      if (path === "/v1/messages") {
+        assert.match(reset, /T00:00:00Z$/);
+        // A week ends with Sunday.
+        if (secret === ownKey) assert.equal(new Date(reset).getUTCDay(), 1);
+      }
+    }
+  }
+});
+
 test("a request beyond the concurrency limit is a 429 until another request ends", async (gateway) => {
   const { key } = await account(gateway, { concurrentRequests: 1 });
   for (const pair of FORMAT_PAIRS) {

@@ -1,5 +1,7 @@
-/** The official library for Azure's convention: deployments in the path, and the header `api-key`. */
+/** Libraries for Azure's convention: deployments in the path, and the header `api-key`. */
 import assert from "node:assert/strict";
+import { createAzure } from "@ai-sdk/azure";
+import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { azureAt } from "../support/clients/library_clients.ts";
 import {
@@ -41,6 +43,34 @@ Deno.test("AzureOpenAI: chat completions and Responses, whole and streamed, of e
       ) types.push(event.type);
       assert.equal(types.at(-1), "response.completed");
     });
+  }
+});
+
+Deno.test("@ai-sdk/azure: chat and Responses, below /v1 and with deployments in the path, whole and streamed", async (t) => {
+  await using gateway = await startTestGateway();
+  const [model = ""] = FAMILIES;
+  for (const useDeploymentBasedUrls of [false, true]) {
+    const azure = createAzure({
+      baseURL: `${gateway.url}/openai${useDeploymentBasedUrls ? "" : "/v1"}`,
+      apiKey: TEST_KEY,
+      useDeploymentBasedUrls,
+    });
+    for (
+      const [name, asked] of [
+        ["chat", azure.chat(model)],
+        ["Responses", azure.responses(model)],
+      ] as const
+    ) {
+      await t.step(
+        `${name}, deployments: ${useDeploymentBasedUrls}`,
+        async () => {
+          const call = { model: asked, prompt: "Hi", maxRetries: 0 };
+          const { text } = await generateText(call);
+          assert.notEqual(text, "");
+          assert.equal(await streamText(call).text, text);
+        },
+      );
+    }
   }
 });
 

@@ -1,5 +1,5 @@
 /**
- * Claude Code against models of every upstream format: it runs a shell command, writes a file, and
+ * Claude Code, with the lines that the console shows, against models of every upstream format: it runs a shell command, writes a file, and
  * reads the results. With a cache of one hour, its charges are what it computes itself.
  *
  * `TEST_CLAUDE_CODE` names the program; `.ci/run` installs it from npm.
@@ -21,6 +21,15 @@ import {
   CANDIDATES,
   runAgent,
 } from "../support/clients/agents.ts";
+import {
+  pastedVariables,
+  programLines,
+} from "../support/clients/program_lines.ts";
+import {
+  callItem,
+  messageItem,
+  startResponsesUpstream,
+} from "../support/upstreams/responses_upstream.ts";
 import {
   credentialOf,
   startConsole,
@@ -76,26 +85,37 @@ async function run(
   gateway: TestGateway,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
+  const { output, files } = await start(program, gateway, "Bash,Read", env);
+  assert.deepEqual(files, { "shell.txt": 'by the shell: "ü"\n' });
+  const result = objectOr(JSON.parse(output));
+  return { text: result["result"], costUsd: result["total_cost_usd"] };
+}
+
+async function start(
+  program: string,
+  gateway: TestGateway,
+  tools: string,
+  env: Readonly<Record<string, string>> = {},
+): ReturnType<typeof runAgent> {
   const { text: key } = await credentialOf(gateway, "key");
-  const { output, files } = await runAgent(program, {
+  return await runAgent(program, {
     args: [
       "--print",
       "Do the task.",
       "--output-format=json",
-      "--allowedTools=Bash,Read",
+      `--allowedTools=${tools}`,
     ],
     env: {
-      ANTHROPIC_BASE_URL: gateway.url,
-      ANTHROPIC_API_KEY: key,
-      ANTHROPIC_MODEL: MODEL,
-      ANTHROPIC_SMALL_FAST_MODEL: MODEL,
+      ...await pastedVariables(
+        programLines("claude-code", gateway.url, MODEL, {
+          pickerIds: [MODEL],
+        }),
+      ),
+      ANTHROPIC_AUTH_TOKEN: key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       ...env,
     },
   });
-  assert.deepEqual(files, { "shell.txt": 'by the shell: "ü"\n' });
-  const result = objectOr(JSON.parse(output));
-  return { text: result["result"], costUsd: result["total_cost_usd"] };
 }
 
 async function check(program: string, candidate: JsonObject): Promise<void> {
@@ -189,6 +209,49 @@ async function checkCharges(program: string): Promise<void> {
   );
 }
 
+const SOURCE = "https://ulm.example/minster";
+
+/** Its search of the web, made by a model of another format, reaches the conversation. */
+async function checkSearch(program: string): Promise<void> {
+  await using upstream = startResponsesUpstream();
+  upstream.play(
+    { items: [callItem("WebSearch", '{"query":"minster height"}', "call_1")] },
+    {
+      items: [{
+        type: "web_search_call",
+        id: "ws_1",
+        status: "completed",
+        action: {
+          type: "search",
+          query: "minster height",
+          sources: [{ type: "url", url: SOURCE }],
+        },
+      }, messageItem("161.5 m.")],
+    },
+    { items: [messageItem(DONE)] },
+  );
+  await using gateway = await startConsole(
+    agentOptions(
+      {
+        [MODEL]: {
+          candidates: [{
+            ...CANDIDATES["responses"],
+            capabilities: { webSearch: true },
+          }],
+          free: true,
+        },
+      },
+      upstream.url,
+    ),
+  );
+  const { output } = await start(program, gateway, "WebSearch");
+  assert.equal(objectOr(JSON.parse(output))["result"], DONE);
+  assert.deepEqual(upstream.calls.map(({ body }) => body["tools"])[1], [
+    { type: "web_search" },
+  ]);
+  assert.match(upstream.calls[2]?.text ?? "", /ulm\.example\/minster/);
+}
+
 if (PROGRAM === undefined) {
   Deno.test.ignore(
     "Claude Code: SKIPPED, because TEST_CLAUDE_CODE names no program",
@@ -199,6 +262,8 @@ if (PROGRAM === undefined) {
     Deno.test(`Claude Code works with an upstream of the format ${format}`, () =>
       check(PROGRAM, candidate));
   }
+  Deno.test("Claude Code searches the web with a model of another format", () =>
+    checkSearch(PROGRAM));
   Deno.test("Claude Code's own sum of calls with a cache of one hour is charged", () =>
     checkCharges(PROGRAM));
 }

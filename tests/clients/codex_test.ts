@@ -1,5 +1,5 @@
 /**
- * Codex CLI against models of every upstream format: it runs a shell command, edits a file with a
+ * Codex CLI, with the lines that the console shows, against models of every upstream format: it runs a shell command, edits a file with a
  * free-text tool, calls a tool of an MCP server and reads the result.
  *
  * `TEST_CODEX` names the program; `.ci/run` installs it from npm.
@@ -16,6 +16,7 @@ import {
   CANDIDATES,
   runAgent,
 } from "../support/clients/agents.ts";
+import { programLines } from "../support/clients/program_lines.ts";
 import {
   callItem,
   messageItem,
@@ -180,17 +181,11 @@ function itemOf({ group, name, input }: Call, id: string): JsonObject {
 
 /** How Codex reaches the gateway. Its built-in provider opens a web socket first. */
 const PROVIDERS = {
-  own: (url: string) => `
-model_provider = "gateway"
-[model_providers.gateway]
-name = "Model Gateway"
-base_url = "${url}/v1"
-wire_api = "responses"
-env_key = "GATEWAY_KEY"
-`,
-  "own, with web sockets": (url: string) =>
-    `${PROVIDERS.own(url)}supports_websockets = true\n`,
-  "built-in": (url: string) => `openai_base_url = "${url}/v1"\n`,
+  own: (url: string, model: string) => programLines("codex", url, model),
+  "own, with web sockets": (url: string, model: string) =>
+    programLines("codex", url, model, { hasWebSockets: true }),
+  "built-in": (url: string, model: string) =>
+    `model = "${model}"\nopenai_base_url = "${url}/v1"`,
 } as const;
 
 type Provider = keyof typeof PROVIDERS;
@@ -218,8 +213,8 @@ async function runCodex(
       "mcp.cjs": MCP_SERVER,
       "auth.json": JSON.stringify({ OPENAI_API_KEY: TEST_KEY }),
       "config.toml": `
-model = "${model}"
-${PROVIDERS[provider](url)}
+${PROVIDERS[provider](url, model)}
+
 [mcp_servers.demo]
 command = "node"
 args = ["HOME/mcp.cjs"]

@@ -1,5 +1,5 @@
 /**
- * Gemini CLI against models of every upstream format: it writes a file, runs a shell command beside
+ * Gemini CLI, with the lines that the console shows, against models of every upstream format: it writes a file, runs a shell command beside
  * it, changes the file and reads the result.
  *
  * `TEST_GEMINI_CLI` names the program; `.ci/run` installs it from npm.
@@ -16,7 +16,11 @@ import {
   CANDIDATES,
   runAgent,
 } from "../support/clients/agents.ts";
-import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import {
+  pastedVariables,
+  programLines,
+} from "../support/clients/program_lines.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
 
 const GEMINI = Deno.env.get("TEST_GEMINI_CLI");
 
@@ -67,8 +71,7 @@ async function runGemini(program: string, url: string): Promise<{
       "Do the task.",
     ],
     env: {
-      GOOGLE_GEMINI_BASE_URL: url,
-      GEMINI_API_KEY: TEST_KEY,
+      ...await pastedVariables(programLines("gemini-cli", url, MODEL)),
       // The program otherwise starts itself once more, to have more memory.
       GEMINI_CLI_NO_RELAUNCH: "true",
     },

@@ -51,6 +51,39 @@ async function callOf(
 }
 
 test(
+  "refusals with a status that no table knows are counted, listed, and lead to their attempts",
+  async (candidates, operator) => {
+    const { a, gateway } = candidates;
+    assert.doesNotMatch(
+      await operator.read("/console/operator/upstreams"),
+      /Unknown refusals/,
+    );
+    a.play([
+      { status: 418, message: "quota of teapots" },
+      { status: 418 },
+      { status: 400 },
+      { status: 422 },
+    ]);
+    for (let call = 0; call < 4; call++) await callOf(candidates);
+    const html = await operator.read("/console/operator/upstreams");
+    const [, section = ""] = html.split("<h2>Unknown refusals</h2>");
+    assert.match(section, /a\/model-a[^]*?418/);
+    const href = /<a href="(\/console\/operator\/attempts\?[^"]+)">2<\/a>/
+      .exec(section)?.[1];
+    assert.ok(href !== undefined, section.slice(0, 2_000));
+    assert.equal(linesOf(await operator.read(href)), 2);
+    const metrics = await (await fetch(
+      `${gateway.url}/metrics`,
+      bearer(ADMIN_TOKEN),
+    )).text();
+    assert.match(
+      metrics,
+      /gateway_upstream_refusals_total\{[^}]*unknown_418[^}]*\} 2/,
+    );
+  },
+);
+
+test(
   "each failed attempt has a line, and the upstreams' figures lead to as many",
   async (candidates, operator) => {
     const { a, b } = candidates;

@@ -11,7 +11,9 @@ async function examples(): Promise<readonly (readonly [string, string])[]> {
   const found: [string, string][] = [];
   for await (const { name } of Deno.readDir(DOCS)) {
     if (!name.endsWith(".md")) continue;
-    const page = await Deno.readTextFile(new URL(name, DOCS));
+    // Other programs have files of their own.
+    const [page = ""] = (await Deno.readTextFile(new URL(name, DOCS)))
+      .split("## More programs");
     for (const [, text = ""] of page.matchAll(/```json\n(\{[^]*?)```/g)) {
       // Others are messages of webhooks.
       if (!text.includes('"timestamp"')) found.push([name, text]);

@@ -1,4 +1,5 @@
 /** What single hosts demand of a request, in the path of each client format. */
+import { chargesIn } from "../support/tables/billing.ts";
 import assert from "node:assert/strict";
 import { type JsonObject } from "../../translate/bytes/json.ts";
 import { LOOPING_CLIENTS } from "../support/clients/looping_clients.ts";
@@ -267,6 +268,52 @@ Deno.test("Claude behind OpenRouter gets cache_control, other models there nothi
     "system[].cache_control,messages[].content[].cache_control",
   );
 });
+
+for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+  Deno.test(`an hour of Claude's cache behind OpenRouter is asked for, and charged as an hour (${path})`, () =>
+    withPreset(
+      "openrouter",
+      async (gateway, host) => {
+        host.answer(() =>
+          Response.json({
+            ...COMPLETION,
+            usage: {
+              prompt_tokens: 10_010,
+              completion_tokens: 2,
+              total_tokens: 10_012,
+              prompt_tokens_details: { cache_write_tokens: 10_000 },
+            },
+          })
+        );
+        const mark = { type: "ephemeral", ttl: "1h" };
+        const system = [{
+          type: "text",
+          text: "word ".repeat(10_000),
+          cache_control: mark,
+        }];
+        const response = await gateway.post(path, {
+          model: MODEL,
+          max_tokens: 10,
+          ...(path === "/v1/messages" ? { system, messages: USER } : {
+            messages: [{ role: "system", content: system }, ...USER],
+          }),
+        });
+        assert.equal(response.status, 200, await response.text());
+        assert.equal(response.headers.get("x-gateway-dropped"), null);
+        const sent = JSON.parse(host.requests[0]?.text ?? "");
+        assert.deepEqual(sent.messages[0].content[0].cache_control, mark);
+        await gateway.recorded();
+        const [charge] = await chargesIn(gateway);
+        assert.deepEqual(
+          charge?.lines?.map(({ meter, quantity }) => [meter, quantity])
+            .filter(([meter]) => String(meter).startsWith("cache")),
+          [["cache_write_1h", 10_000]],
+        );
+      },
+      {},
+      "anthropic/claude-opus-4.8",
+    ));
+}
 
 Deno.test("SGLang's matched stop text is the reply's stop sequence", () =>
   withPreset("sglang", async (gateway, host) => {

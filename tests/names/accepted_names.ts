@@ -24,6 +24,8 @@ const VENDOR_SETTINGS =
   "settings of one vendor: passed in the same format, dropped and named elsewhere";
 const VENDOR_REPORTS =
   "what a vendor reports beside its reply: passed in the same format, without a place elsewhere";
+const VENDOR_TIERS =
+  "tiers and speeds: any word has the price of its row, or none";
 const LIBRARY = "the library's own, not on the wire";
 
 export const ANTHROPIC: readonly Accepted[] = [
@@ -62,9 +64,22 @@ export const ANTHROPIC: readonly Accepted[] = [
   {
     reason: VENDOR_SETTINGS,
     declarations:
-      /Clear(?:Thinking|ToolUses)\d+Edit|Compact\d+Edit|Compaction.*|SummarizeCompaction|ContextManagement.*|ThinkingBlockBinding|ThinkingPrefixMismatchBehavior|ThinkingTurns|ToolUses(?:Keep|Trigger)|ImageTransformationsParam|DiagnosticsParam|ThreadContinueParams/,
+      /Clear(?:Thinking|ToolUses)\d+Edit|Compact\d+Edit|Compaction.*|SummarizeCompaction|ContextManagement.*|ThinkingBlockBinding|ThinkingPrefixMismatchBehavior|ThinkingTurns|ToolUses(?:Keep|Trigger)|ImageTransformationsParam|DiagnosticsParam|Thread(?:Continue|Create)Params|TokenTaskBudget/,
     names:
-      "transformations block_binding updates workspace_id input_examples fallback_credit_token",
+      "transformations block_binding workspace_id input_examples fallback_credit_token updates eager_input_streaming task_budget skills expires_at",
+  },
+  { reason: VENDOR_TIERS, names: "fast priority batch" },
+  {
+    reason: "a header of the wire, which `translate/model/betas.ts` reads",
+    names: "betas",
+  },
+  {
+    reason: "money of organizations, no part of replies",
+    declarations: /Currency|MonetaryAmount/,
+  },
+  {
+    reason: LIBRARY + ": a header of the wire",
+    names: "user_profile_id",
   },
   {
     reason: VENDOR_TOOLS,
@@ -74,11 +89,6 @@ export const ANTHROPIC: readonly Accepted[] = [
     reason: "who pays at the vendor, which only its own clients may choose",
     names: "user_profile",
   },
-  {
-    reason:
-      "capabilities in the vendor's list of models: the gateway's come from its catalogue",
-    declarations: /ModelCapabilities/,
-  },
 ];
 
 export const OPENAI: readonly Accepted[] = [
@@ -87,7 +97,7 @@ export const OPENAI: readonly Accepted[] = [
     files:
       /resources\/(?:admin|audio|beta|chat\/completions\/messages|completions|containers|conversations|evals|fine-tuning|graders|live|realtime|safety|skills|uploads|vector-stores|webhooks|images|videos|batches|moderations|files|content-provenance-checks|decisions|embeddings)(?:\/.*)?(?:\.d\.ts)?/,
     declarations:
-      /ChatCompletion(?:Deleted|StoreMessage)|Compacted.*|ResponseCompactParams.*|InputTokenCount.*|ResponseRetrieveParams.*|OAuthErrorCode|DecisionInput.*/,
+      /ChatCompletion(?:Deleted|StoreMessage|ListParams)|ModelDeleted|InputItemListParams|Compacted.*|ResponseCompactParams.*|InputTokenCount.*|ResponseRetrieveParams.*|OAuthErrorCode|Decision(?:Input|Question).*/,
   },
   {
     reason: "steering over WebSocket, which is refused with its code",
@@ -103,7 +113,7 @@ export const OPENAI: readonly Accepted[] = [
     declarations:
       /(?:ApplyPatch|Computer|Container|FileSearch|InlineSkill|LocalSkill|SkillReference|McpToolCall|ToolSearch|WebSearch|ResponseApplyPatch|ResponseCodeInterpreter|ResponseComputer|ResponseContainer|ResponseFileSearch|ResponseFunctionShell|ResponseFunctionWebSearch|ResponseImageGen|ResponseMcp|ResponseShellCall|ResponseToolSearch|ResponseWebSearch|ResponseLocal|ComparisonFilter|ToolChoiceTypes|ToolChoiceApplyPatch).*|Tool\..*|Response(?:Input|Output)?Item\..*|ChatCompletionCreateParams\.WebSearchOptions.*/,
     names:
-      "async output_schema programmatic programmatic_tool_calling caller_id user_location mcp",
+      "async output_schema programmatic caller_id allowed_callers direct caller skills server_label filters",
   },
   {
     reason:
@@ -115,14 +125,14 @@ export const OPENAI: readonly Accepted[] = [
     reason:
       "sound: a modality is passed in the same format and refused elsewhere, whatever its settings",
     declarations:
-      /ChatCompletionAudio.*|ChatCompletionChunk\.Choice\.Delta\.Audio|ResponseAudio.*|ResponseOutputAudio/,
+      /ChatCompletionAudio.*|ChatCompletionChunk\.Choice\.Delta\.Audio|Response(?:Input)?Audio.*|ResponseOutputAudio/,
   },
   {
     reason: VENDOR_REPORTS,
     declarations:
       /ChatCompletion(?:Chunk)?\.Moderation.*|Response\.(?:AccessPrograms|Cache|ComparisonResponse|InputTransformation|ToolUsage|Image|Moderation).*|ResponseError\.Misalignment|ErrorObject\.Misalignment|ChatCompletionTokenLogprob.*|ResponseCompactionCompactingEvent/,
     names:
-      "input_transformations prompt_cache_diagnostics created_by commentary",
+      "input_transformations prompt_cache_diagnostics created_by commentary final_answer moderation misalignment",
   },
   {
     reason: "the code composes these names of parts",
@@ -131,9 +141,15 @@ export const OPENAI: readonly Accepted[] = [
   {
     reason: VENDOR_SETTINGS,
     declarations:
-      /ChatCompletionCreateParams\.Moderation.*|ResponseCreateParams\.(?:AccessPrograms|ContextManagement|Image|Moderation).*|ResponseIncludable|CustomToolInputFormat.*|ChatCompletionCustomTool.*|Reasoning/,
-    names: "in_memory",
+      /ChatCompletionCreateParams\.Moderation.*|ResponseCreateParams\.(?:AccessPrograms|ContextManagement|Image|Moderation).*|ResponseIncludable|CustomToolInputFormat.*|ChatCompletionCustomTool.*|Reasoning|ResponsePrompt|ResponseFormatTextPython/,
+    names: "in_memory 24h context_management include_obfuscation original",
   },
+  {
+    reason: "settings of replies in the background, which are refused",
+    declarations: /ResponseCreateParams\.BackgroundOptions/,
+    names: "background_options",
+  },
+  { reason: VENDOR_TIERS, names: "flex fast ultrafast scale priority" },
   { reason: LIBRARY, declarations: /Parsed.*/ },
 ];
 
@@ -157,7 +173,7 @@ export const GENAI: readonly Accepted[] = [
     reason: VENDOR_TOOLS,
     declarations:
       /Tool|ToolCall|ToolResponse|ToolType|CodeExecutionResult|ExecutableCode|Language|Outcome/,
-    names: "retrievalConfig includeServerSideToolInvocations toolResponse",
+    names: "retrievalConfig includeServerSideToolInvocations",
   },
   {
     reason:
@@ -170,20 +186,18 @@ export const GENAI: readonly Accepted[] = [
     reason:
       "media that only this format has: passed in the same format, without a place elsewhere",
     declarations: /PartMediaResolution.*|VideoMetadata|MediaModality/,
-    names:
-      "mediaProcessing mediaResolution videoMetadata audioTranscription speechMetadata partMetadata",
+    names: "audioTranscription",
   },
   {
     reason:
       "settings of this format alone, and how functions run at the vendor: passed in the same format",
     declarations: /Behavior|FunctionResponseScheduling/,
     names:
-      "behavior scheduling streamFunctionCallArguments candidateCount routingConfig modelSelectionConfig safetySettings cachedContent responseModalities speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig continuationToken initialPromptTokenCount",
+      "behavior scheduling streamFunctionCallArguments safetySettings speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig initialPromptTokenCount",
   },
-  {
-    reason: "written and compared without regard to case",
-    declarations: /Type|ThinkingLevel|TrafficType/,
-  },
+  { reason: VENDOR_TIERS, declarations: /TrafficType|ServiceTier(?:_\d)?/ },
+  { reason: LIBRARY, names: "httpOptions" },
+  { reason: VENDOR_SETTINGS, names: "labels store" },
   {
     reason: "every reason to block is a refusal",
     declarations: /BlockedReason/,
@@ -196,4 +210,64 @@ export const GENAI: readonly Accepted[] = [
     reason: "a null among partial arguments is known by its field",
     names: "NULL_VALUE",
   },
+];
+
+export const BEDROCK: readonly Accepted[] = [
+  {
+    reason: OTHER_ENDPOINTS,
+    declarations:
+      /.*AsyncInvo.*|SortOrder|ResponseStream\..*|InvokeModel.*|InvokeGuardrail.*|ApplyGuardrail.*|GuardrailChecks.*|CountTokens.*/,
+  },
+  {
+    reason:
+      "guardrails: an operator's, by the model's settings; what they found is no part of a reply",
+    declarations:
+      /(?:Applied)?Guardrail(?!Checks).*|Converse(?:Stream)?Trace|Trace/,
+    names: "guardContent guardrailConfig trace",
+  },
+  {
+    reason: "every word that the codec does not know is a failure",
+    names: "malformed_model_output malformed_tool_use",
+  },
+  { reason: VENDOR_TIERS, names: "flex priority reserved optimized" },
+  {
+    reason: VENDOR_TOOLS,
+    declarations: /ToolReference|SearchResultLocation/,
+    names: "systemTool searchResult",
+  },
+  {
+    reason: "places inside documents, which no other format's citations have",
+    declarations:
+      /Document(?:Char|Page|Chunk)Location|CitationLocation\..*|CitationsConfig/,
+    names: "domain",
+  },
+  {
+    reason:
+      "media that no other format has in this form, or that clients cannot give: sound, video, the operator's storage",
+    declarations:
+      /AudioFormat|VideoFormat|S3Location|(?:Audio|Document|Image|Video)Source\..*/,
+  },
+  {
+    reason: "models differ in it: a forced tool binds each of them to a schema",
+    declarations: /Output(?:Config|Format.*)/,
+    names: "outputConfig",
+  },
+  {
+    reason: VENDOR_SETTINGS,
+    names:
+      "promptVariables additionalModelResponseFieldPaths requestMetadata toolAddition toolRemoval",
+  },
+  {
+    reason: VENDOR_REPORTS,
+    declarations: /PromptRouterTrace|Converse(?:Stream)?Metrics/,
+    names: "metrics additionalModelResponseFields",
+  },
+  { reason: "sums that other counts contain", names: "totalTokens" },
+  { reason: "what absence means", names: "success auto" },
+  {
+    reason: "errors in streams are known by a header, in another spelling",
+    declarations: /ConverseStreamOutput\..*/,
+  },
+  { reason: "part of the address", names: "modelId" },
+  { reason: LIBRARY, names: "$unknown stream" },
 ];

@@ -54,10 +54,11 @@ type Note = (name: string, owner: string) => void;
 
 /** Visits a declaration; `owners` are the names of those around it. */
 function visit(node: ts.Node, owners: readonly string[], note: Note): void {
+  if (ts.isVariableDeclaration(node)) {
+    return visitEnumeration(node, owners, note);
+  }
   // The library's own methods and classes are not on the wire.
-  if (
-    ts.isFunctionLike(node) || ts.isVariableStatement(node) || isResource(node)
-  ) return;
+  if (ts.isFunctionLike(node) || isResource(node)) return;
   const inner = isNamed(node) && node.name !== undefined &&
       ts.isIdentifier(node.name)
     ? [...owners, node.name.text]
@@ -76,6 +77,25 @@ function visit(node: ts.Node, owners: readonly string[], note: Note): void {
     ts.isStringLiteral(node.initializer)
   ) note(node.initializer.text, owner);
   ts.forEachChild(node, (child) => visit(child, inner, note));
+}
+
+/** A constant whose members are texts alone is an enumeration; others are the library's own. */
+function visitEnumeration(
+  { name, type }: ts.VariableDeclaration,
+  owners: readonly string[],
+  note: Note,
+): void {
+  if (type === undefined || !ts.isTypeLiteralNode(type)) return;
+  const values = type.members.map((member) =>
+    ts.isPropertySignature(member) && member.type !== undefined &&
+      ts.isLiteralTypeNode(member.type) &&
+      ts.isStringLiteral(member.type.literal)
+      ? member.type.literal.text
+      : undefined
+  );
+  if (!ts.isIdentifier(name) || values.includes(undefined)) return;
+  const owner = [...owners, name.text].join(".");
+  for (const value of values) note(value ?? "", owner);
 }
 
 function isNamed(node: ts.Node): node is ts.Node & { name?: ts.Node } {

@@ -3,22 +3,23 @@
  */
 import type { Accepted } from "./accepted_names.ts";
 import type { DeclaredName } from "./declared_names.ts";
+import type { IsUsed } from "./used_words.ts";
 
 interface UnusedNames {
-  /** How many names are declared, and how many of them the code does not use. */
+  /** How many names are declared, and how many of them no codec uses. */
   readonly declared: number;
   readonly unused: number;
-  /** Names that are neither used nor accepted, with the first place that nothing accepts. */
+  /** Names that are neither used nor accepted at a place, with the first such place. */
   readonly unexplained: readonly string[];
   /** What is accepted but not declared any more. */
   readonly outdated: readonly string[];
-  /** Accepted by name although the code uses it. */
+  /** Accepted by name although nothing else is left of it. */
   readonly needless: readonly string[];
 }
 
 export function unusedNames(
   names: readonly DeclaredName[],
-  isUsed: (name: string) => boolean,
+  isUsed: IsUsed,
   accepted: readonly Accepted[],
 ): UnusedNames {
   const rules = accepted.map(({ files, declarations, names }) => ({
@@ -60,16 +61,16 @@ export function unusedNames(
   let unused = 0;
   for (const { name, places } of names) {
     const isAccepted = isAcceptedName(name);
-    const open = [...places].filter((place) => !isAcceptedAt(place));
-    if (isUsed(name)) {
-      if (rules.some(({ names }) => names instanceof Set && names.has(name))) {
-        needless.push(name);
-      }
-      continue;
+    const unusedAt = [...places].filter((place) => !isUsed(name, place));
+    if (unusedAt.length === places.size) unused++;
+    const [open] = unusedAt.filter((place) => !isAcceptedAt(place));
+    if (open !== undefined) {
+      if (!isAccepted) unexplained.push(`${name} (${open})`);
+    } else if (
+      rules.some(({ names }) => names instanceof Set && names.has(name))
+    ) {
+      needless.push(name);
     }
-    unused++;
-    if (isAccepted || open.length === 0) continue;
-    unexplained.push(`${name} (${open[0]})`);
   }
   const outdated = rules.flatMap(({ files, declarations, names }) =>
     [files, declarations, ...(names instanceof Set ? names : [names])].filter((

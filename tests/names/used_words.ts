@@ -2,14 +2,36 @@
  * The words of the product's code, without comments and tests.
  */
 import ts from "typescript";
+import type { Codec } from "./libraries.ts";
 
-const PARTS = ["translate", "gateway", "routes"];
 const ROOT = new URL("../../", import.meta.url);
 
-/** Whether the code names a field or a literal, as a whole word. */
-export async function usedWords(): Promise<(name: string) => boolean> {
-  const texts: string[] = [];
-  for (const part of PARTS) await read(new URL(`${part}/`, ROOT), texts);
+/** Whether the codecs of a declaration use its name, as a whole word. */
+export type IsUsed = (name: string, place: string) => boolean;
+
+/** Reads the code of the codecs. A place that belongs to none of them uses nothing. */
+export async function usedWords(codecs: readonly Codec[]): Promise<IsUsed> {
+  const read = await Promise.all(codecs.map(async (codec) => ({
+    ...codec,
+    places: new RegExp(`^(?:${codec.places.source})$`),
+    isWord: await wordsOf(codec.code),
+  })));
+  return (name, place) => {
+    const own = read.filter(({ places }) => places.test(place));
+    return own.length > 0 &&
+      own.every(({ isWord, isLowerCase }) =>
+        isWord(isLowerCase === true ? name.toLowerCase() : name)
+      );
+  };
+}
+
+/** Whether files or folders contain a text as a whole word. */
+async function wordsOf(
+  paths: readonly string[],
+): Promise<(name: string) => boolean> {
+  const texts = await Array.fromAsync(
+    codeOf(paths.map((path) => new URL(path, ROOT))),
+  );
   const text = texts.join("\n");
   const words = new Set(text.match(/\w+/g));
   return (name) =>
@@ -18,18 +40,20 @@ export async function usedWords(): Promise<(name: string) => boolean> {
       : new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`).test(text);
 }
 
-async function read(folder: URL, texts: string[]): Promise<void> {
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (isDirectory) {
-      if (name !== "testing") await read(new URL(`${name}/`, folder), texts);
-    } else if (/\.tsx?$/.test(name) && !/_(?:test|spec)\.tsx?$/.test(name)) {
-      texts.push(codeOf(name, await Deno.readTextFile(new URL(name, folder))));
+/** The identifiers and texts of each module. */
+async function* codeOf(paths: readonly URL[]): AsyncGenerator<string> {
+  for (const path of paths) {
+    if (path.pathname.endsWith("/testing")) continue;
+    if ((await Deno.stat(path)).isDirectory) {
+      const entries = await Array.fromAsync(Deno.readDir(path));
+      yield* codeOf(entries.map(({ name }) => new URL(`${path}/${name}`)));
+    } else if (/(?<!_test|_spec)\.tsx?$/.test(path.pathname)) {
+      yield wordsIn(path.pathname, await Deno.readTextFile(path));
     }
   }
 }
 
-/** The identifiers and texts of a module. */
-function codeOf(path: string, text: string): string {
+function wordsIn(path: string, text: string): string {
   const words: string[] = [];
   const visit = (node: ts.Node): void => {
     if ("text" in node && typeof node.text === "string") words.push(node.text);

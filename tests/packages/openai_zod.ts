@@ -1,2 +1,2 @@
 // Apart from `openai.ts`: needs zod, which not every program with that library has.
-export { zodTextFormat } from "npm:openai@7.57.0/helpers/zod";
+export { zodTextFormat } from "npm:openai@7.59.0/helpers/zod";

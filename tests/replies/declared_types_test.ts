@@ -235,6 +235,13 @@ const EVENTS: readonly ReplyEvent[] = [
   },
   { type: "cite", citation: { url: "https://127.0.0.1/b" } },
   { type: "close" },
+  {
+    type: "search",
+    queries: ["Ulm"],
+    sources: [{ url: "https://127.0.0.1/a", title: "A" }, {
+      url: "https://127.0.0.1/b",
+    }],
+  },
   { type: "open", kind: "refusal" },
   { type: "delta", text: "No." },
   { type: "close" },

@@ -31,12 +31,30 @@ interface Row {
   readonly statuses?: readonly number[];
   /** Matches a whole code, type or reason; absent with `words`: any error of the statuses. */
   readonly codes?: RegExp;
-  /** Matches the message outside of quotes. */
+  /** Matches the message outside of quotes, beside the codes if there are any. */
   readonly words?: RegExp;
 }
 
 /** The first row that fits decides. */
 const ROWS: readonly Row[] = [
+  // AWS: docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
+  // 2026-11-22. Its types end with `Exception` or not.
+  {
+    refused: "setup",
+    codes: /^AccessDenied(?:Exception)?$/,
+    words: /\bmodel\b/i,
+  },
+  {
+    refused: "setup",
+    codes:
+      /^(?:(?:OptInRequired|FTUFormNotFilled)(?:Exception)?|ResourceNotFoundException)$/,
+  },
+  {
+    refused: "credential",
+    codes:
+      /^(?:AccessDenied|ExpiredToken|IncompleteSignature|InvalidClientTokenId|InvalidSignature|MissingAuthenticationToken|NotAuthorized|RequestExpired|SignatureDoesNotMatch|UnrecognizedClient)(?:Exception)?$/,
+  },
+  { refused: "quota", codes: /^ServiceQuotaExceeded(?:Exception)?$/ },
   {
     refused: "account",
     codes:
@@ -105,10 +123,10 @@ export function refusedOf(
   const words = withoutQuotes(body.message ?? "").trim();
   for (const row of ROWS) {
     if (row.statuses?.includes(status) === false) continue;
-    if (row.codes !== undefined) {
-      const code = codes.find((one) => row.codes?.test(one));
-      if (code !== undefined) return { refused: row.refused, code };
-    } else if (row.words?.test(words) ?? true) return { refused: row.refused };
+    if (row.words?.test(words) === false) continue;
+    if (row.codes === undefined) return { refused: row.refused };
+    const code = codes.find((one) => row.codes?.test(one));
+    if (code !== undefined) return { refused: row.refused, code };
   }
   return undefined;
 }
@@ -120,12 +138,19 @@ function codesOf({ code, type, detail }: Signs): readonly string[] {
   return [
     code,
     type,
+    awsType(textIn(detail["__type"]) ?? ""),
     textIn(objectOr(details)["error_code"]),
     ...listed.map((one) => textIn(one["reason"])),
     ...listed.flatMap((one) => arrayOr(one["violations"])).map((one) =>
       textIn(objectOr(one)["quotaId"])
     ),
   ].filter((one) => one !== undefined);
+}
+
+/** The name in AWS's error type: a namespace may precede it, and an address follow. */
+export function awsType(text: string): string {
+  const [name = ""] = text.slice(text.lastIndexOf("#") + 1).split(":", 1);
+  return name;
 }
 
 /**

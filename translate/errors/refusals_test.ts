@@ -44,6 +44,29 @@ const FORMS: readonly (readonly [
   refused: string | undefined,
   code?: string,
 ])[] = [
+  ...([
+    ["ExpiredTokenException", 400, "credential"],
+    ["AccessDeniedException", 400, "credential"],
+    ["OptInRequired", 403, "setup"],
+    ["ResourceNotFoundException", 400, "setup"],
+    ["ServiceQuotaExceededException", 400, "quota"],
+    ["ValidationException", 400, undefined],
+  ] as const).map(([type, status, refused]) =>
+    [
+      `AWS, through a proxy: ${type}`,
+      "chat_completions" as const,
+      status,
+      { __type: `com.amazon.coral.service#${type}:x`, message: "no" },
+      refused,
+    ] as const
+  ),
+  [
+    "AWS, through a proxy: no access to a model",
+    "chat_completions",
+    403,
+    { __type: "AccessDeniedException", message: "no access to the model" },
+    "setup",
+  ],
   [
     "OpenAI: no money",
     "chat_completions",

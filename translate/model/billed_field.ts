@@ -45,6 +45,8 @@ export interface BilledField {
   readonly ask: BilledAsk;
   /** Whether a request in another format asks for it as well. */
   readonly isTranslated: boolean;
+  /** True where models of other formats that search the web are asked for it. */
+  readonly isSearch?: true;
 }
 
 /** A field that only requests of the client's format have. */

@@ -165,6 +165,11 @@ export interface Capabilities {
   readonly cacheMarks: "none" | "prompt" | "all";
   /** Chat format only: the field of such a mark. */
   readonly cacheWord: "prompt_cache_breakpoint" | "cache_control";
+  /**
+   * Responses and generate-content formats only: whether it searches the web for clients of other
+   * formats; otherwise their search is a tool of another format.
+   */
+  readonly webSearch: boolean;
   /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */
   readonly alwaysCapped: boolean;
   /**
@@ -231,6 +236,7 @@ const USUAL: Capabilities = {
   // Most models refuse the whole request for one.
   cacheMarks: "none",
   cacheWord: "prompt_cache_breakpoint",
+  webSearch: false,
   alwaysCapped: false,
   reasoningTags: false,
   thinkTags: false,

@@ -82,6 +82,13 @@ export interface ServedUsage extends Omit<Usage, "served"> {
 /** What a block holds. */
 export type BlockKind = "text" | "reasoning" | "refusal" | "tool";
 
+/** A search of the web that the upstream made. */
+export interface WebSearched {
+  readonly queries: readonly string[];
+  /** Empty where the upstream does not list them. */
+  readonly sources: readonly Pick<Citation, "url" | "title">[];
+}
+
 /** One step of a reply. */
 export type ReplyEvent =
   | {
@@ -116,6 +123,8 @@ export type ReplyEvent =
     readonly tokens: readonly TokenProbability[];
   }
   | { readonly type: "close" }
+  /** The upstream searched the web, and found these sources; between blocks. */
+  | ({ readonly type: "search" } & WebSearched)
   /** A part of the reply that has no neutral counterpart, by the upstream's word for its kind. */
   | { readonly type: "lost"; readonly kind: string }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
@@ -160,6 +169,8 @@ export interface Reply {
   readonly model?: string;
   /** In the order in which they were opened. */
   readonly blocks: readonly Block[];
+  /** Searches of the web, each with the number of blocks before it; absent: none were made. */
+  readonly searches?: readonly (WebSearched & { readonly after: number })[];
   /** Absent where the upstream gives none. */
   readonly probabilities?: readonly TokenProbability[];
   /** Empty where none was reported. */
@@ -199,6 +210,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
   let usage: Usage = {};
   let stop: Reply["stop"];
   const blocks: Block[] = [];
+  const searches: (WebSearched & { readonly after: number })[] = [];
   const probabilities: TokenProbability[] = [];
   let open: {
     head: ReplyEvent & { type: "open" };
@@ -257,6 +269,14 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       case "close":
         close();
         break;
+      case "search":
+        close();
+        searches.push({
+          queries: event.queries,
+          sources: event.sources,
+          after: blocks.length,
+        });
+        break;
       case "usage":
         usage = mergeUsage(usage, event.usage);
         break;
@@ -277,6 +297,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
     ...(id === undefined ? {} : { id }),
     ...(model === undefined ? {} : { model }),
     blocks,
+    ...(searches.length === 0 ? {} : { searches }),
     ...(probabilities.length === 0 ? {} : { probabilities }),
     usage,
     ...(stop === undefined ? {} : { stop }),

@@ -99,6 +99,12 @@ export function progressTracker(): ProgressTracker {
           if (event.kind !== "reasoning") thoughtChars ??= generatedChars;
           if (event.kind === "tool") generatedChars += event.name.length;
           return;
+        case "search":
+          started = true;
+          if (++blocks > MAX_BLOCKS) {
+            throw unreadableReply("it has too many blocks");
+          }
+          return;
         case "stop":
           started = true;
           stop = event.reason;

@@ -231,6 +231,20 @@ export interface OpaqueTool {
   readonly path: string;
   /** The tool, unchanged. */
   readonly value: JsonObject;
+  /** Present where it is a search of the web, which other formats may have too. */
+  readonly search?: WebSearch;
+}
+/**
+ * The bounds of a search of the web, by the names that follow the tool's path in the client's
+ * request.
+ */
+export interface WebSearch {
+  readonly max_uses?: number;
+  readonly allowed_domains?: readonly string[];
+  readonly blocked_domains?: readonly string[];
+  readonly user_location?: JsonObject;
+  /** The names of its other fields, which only its own format has. */
+  readonly others: readonly string[];
 }
 export type Tool = FunctionTool | OpaqueTool;
 

@@ -18,6 +18,7 @@ import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import { answerOnly } from "../turns/answer_only.ts";
 import { settledEnd } from "../turns/settled_end.ts";
+import { atStops } from "../turns/stop_texts.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import type { DialectName } from "../model/request.ts";
 import {
@@ -74,7 +75,7 @@ function translatingRelay(
   const varying = decoder.pushMatched === undefined
     ? undefined
     : upstream.variableKeys;
-  const writer = eventWriter(client, encode);
+  const writer = eventWriter(client, encode, decode.stops);
   // What the client receives for the current chunk.
   let text = "";
   const only = decode.formatTool === undefined ? undefined : answerOnly();
@@ -133,8 +134,14 @@ function translatingRelay(
 
 /**
  * Encodes events for a client and tracks their progress. Writes nothing after an end or an error.
+ *
+ * @param stops see {@linkcode DecodeContext.stops}; what follows one is progress all the same
  */
-function eventWriter(client: Dialect, encode: EncodeContext): {
+function eventWriter(
+  client: Dialect,
+  encode: EncodeContext,
+  stops?: readonly string[],
+): {
   push(event: ReplyEvent): string;
   flush(): string;
   ping(): string;
@@ -163,24 +170,30 @@ function eventWriter(client: Dialect, encode: EncodeContext): {
     half = "";
     return encoder.push({ type: "delta", text });
   };
+  const write = (event: ReplyEvent): string => {
+    if (event.type === "delta") {
+      const { text } = event;
+      return half === "" && !isFirstHalf(text.charCodeAt(text.length - 1))
+        ? encoder.push(event)
+        : delta(text);
+    }
+    const isBeside = event.type === "usage" || event.type === "stop";
+    return half === "" || isBeside
+      ? encoder.push(event)
+      : release() + encoder.push(event);
+  };
+  const cut = stops === undefined ? undefined : atStops(stops);
   return {
     push(event) {
       if (done) return "";
       watch.observe(event);
-      if (event.type === "delta") {
-        const { text } = event;
-        return half === "" && !isFirstHalf(text.charCodeAt(text.length - 1))
-          ? encoder.push(event)
-          : delta(text);
-      }
       done = event.type === "end" || event.type === "error";
-      const isBeside = event.type === "usage" || event.type === "stop";
       const written = event.type === "stop"
         ? withLoss(event, watch.progress())
         : event;
-      return half === "" || isBeside
-        ? encoder.push(written)
-        : release() + encoder.push(written);
+      return cut === undefined
+        ? write(written)
+        : cut(written).map(write).join("");
     },
     flush: () => done ? "" : encoder.flush?.() ?? "",
     ping: () => encoder.ping() || ": keep-alive\n\n",
@@ -231,7 +244,9 @@ export function* wholeReply(
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   yield;
-  if (!isPassed) return yield* foldReply(client, encode, events, progress);
+  if (!isPassed) {
+    return yield* foldReply(client, decode, encode, events, progress);
+  }
   const { lost: _, ...passed } = progress;
   const fields = client.replyFields?.(encode) ?? { model: encode.model };
   if (client.withStop !== undefined && !tellsStop(events)) {
@@ -259,7 +274,7 @@ export function* streamOfWhole(
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   yield;
-  const writer = eventWriter(client, encode);
+  const writer = eventWriter(client, encode, decode.stops);
   const frames = events.map((event) => writer.push(event)).join("");
   yield;
   return {
@@ -297,7 +312,7 @@ export function* wholeOfStream(
   const kept = settledEnd()(answerOf(decode, events));
   const progress = progressOf(kept);
   if (progress.error !== undefined) throw progress.error;
-  return yield* foldReply(client, encode, kept, progress);
+  return yield* foldReply(client, decode, encode, kept, progress);
 }
 
 function wholeEvents(
@@ -321,6 +336,7 @@ function tellsStop(events: readonly ReplyEvent[]): boolean {
 
 function* foldReply(
   client: Dialect,
+  { stops }: DecodeContext,
   encode: EncodeContext,
   events: readonly ReplyEvent[],
   progress: ReplyProgress,
@@ -328,7 +344,10 @@ function* foldReply(
   const sent = progress.lost === undefined
     ? events
     : events.map((event) => withLoss(event, progress));
-  const reply = client.encodeReply(sent, encode);
+  const reply = client.encodeReply(
+    stops === undefined ? sent : sent.flatMap(atStops(stops)),
+    encode,
+  );
   if (progress.generatedChars < LONG_BYTES) {
     return { body: ENCODER.encode(JSON.stringify(reply)), progress };
   }

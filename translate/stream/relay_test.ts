@@ -338,3 +338,102 @@ Deno.test("wholeReply() reads long replies that only JSON.parse can judge as sho
     await t.step(name, () => assert.throws(() => made(text), ApiError));
   }
 });
+
+Deno.test("stop strings that the upstream lacks end the reply, for each client, whole and streamed", async (t) => {
+  const rows: readonly (readonly [Dialect, object, RegExp])[] = [
+    [
+      messages,
+      { max_tokens: 99, stop_sequences: ["END"] },
+      /"stop_reason":"stop_sequence","stop_sequence":"END"/,
+    ],
+    [chatCompletions, { stop: "END" }, /"finish_reason":"stop"/],
+    [
+      generateContent,
+      { generationConfig: { stopSequences: ["END"] } },
+      /"finishReason":"STOP"/,
+    ],
+  ];
+  for (const [client, settings, stopped] of rows) {
+    await t.step(client.name, () => {
+      const body = {
+        ...(client === generateContent
+          ? { contents: [{ role: "user", parts: [{ text: "Hi" }] }] }
+          : { model: "m", messages: [{ role: "user", content: "Hi" }] }),
+        ...settings,
+      };
+      const bytes = new TextEncoder().encode(JSON.stringify(body));
+      const { context, dropped } = upstreamRequest(
+        {
+          dialect: client,
+          bytes,
+          body,
+          top: topLevelOf(bytes),
+          request: atOnce(client.decodeRequest(body)),
+        },
+        responses,
+        "m",
+        DEFAULT_CAPABILITIES.responses,
+      );
+      assert.deepEqual(dropped, []);
+      const item = {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "completed",
+        content: [{
+          type: "output_text",
+          text: "one END two",
+          annotations: [],
+        }],
+      };
+      const reply = {
+        id: "resp_1",
+        object: "response",
+        status: "completed",
+        output: [item],
+        usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 },
+      };
+      const json = (value: unknown) =>
+        new TextEncoder().encode(JSON.stringify(value));
+      const whole = atOnce(
+        wholeReply(client, responses, context, ENCODE, json(reply)),
+      );
+      const relay = streamRelay(client, responses, context, ENCODE);
+      const frame = (type: string, rest: object) =>
+        `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+      const frames = [
+        frame("response.created", { response: { id: "resp_1" } }),
+        frame("response.output_item.added", {
+          output_index: 0,
+          item: { ...item, content: [] },
+        }),
+        ...["one", " E", "ND t", "wo"].map((delta) =>
+          frame("response.output_text.delta", {
+            output_index: 0,
+            content_index: 0,
+            item_id: "msg_1",
+            delta,
+          })
+        ),
+        frame("response.output_item.done", { output_index: 0, item }),
+        frame("response.completed", { response: reply }),
+      ].map((text) => relay.push(new TextEncoder().encode(text)));
+      for (
+        const [text, progress] of [
+          [[whole.body], whole.progress],
+          [[...frames, relay.end()], relay.progress()],
+        ] as const
+      ) {
+        const sent = text.map((part) => new TextDecoder().decode(part)).join(
+          "",
+        );
+        assert.match(sent.replaceAll(/: (?=["{[])/g, ":"), stopped);
+        assert.match(sent, /one/);
+        assert.doesNotMatch(sent, /two|ND t| E"/);
+        assert.equal(progress.generatedChars, "one END two".length);
+        assert.equal(progress.usage.output, 9);
+        assert.ok(progress.ended);
+      }
+    });
+  }
+});

@@ -73,7 +73,7 @@ export function idsInstead(calls: Iterable<string>): CallIds | undefined {
  * the format takes any id
  */
 export function replyCallIds(
-  prefix: "call_" | "toolu_",
+  prefix: "call_" | "toolu_" | "srvtoolu_gateway_",
   idSeed: string,
   max?: number,
 ): (upstreamId: string | undefined) => string {

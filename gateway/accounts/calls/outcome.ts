@@ -1,6 +1,7 @@
 /**
  * What became of a call, and whether an attempt failed at its upstream. Pure.
  */
+import { isKnownStatus } from "../../../translate/model/error.ts";
 import type { CallRecord } from "./call_record.ts";
 
 /** What can become of a call, each with its meaning. */
@@ -67,6 +68,21 @@ export function attemptError(
 ): string | undefined {
   if (typeof error !== "string" || OF_THE_REQUEST.has(error)) return undefined;
   return typeof status === "number" && status >= 400 ? String(status) : error;
+}
+
+/** The same of an attempt that is listed as failed: also by a status that no table knows. */
+export function listedError(
+  attempt: Parameters<typeof attemptError>[0],
+): string | undefined {
+  const { status } = attempt;
+  return attemptError(attempt) ??
+    (isUnknownStatus(status) ? String(status) : undefined);
+}
+
+/** Whether a status is a refusal that no table knows, so that it may need a row. */
+export function isUnknownStatus(status: unknown): boolean {
+  return typeof status === "number" && status >= 400 && status < 500 &&
+    !isKnownStatus(status);
 }
 
 /** Refusals by a rule, which last until an operator or time changes it. */

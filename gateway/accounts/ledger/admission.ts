@@ -6,6 +6,7 @@
  * Checks run in the order in which the client can act on them: account, plan, balance, then
  * the limits that pass with time.
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { LimitFill } from "../../../translate/model/error.ts";
 import type { Limits } from "../accounts.ts";
 import {
@@ -22,7 +23,12 @@ import {
 } from "../limits/exceeded_limit.ts";
 import { isCount } from "./count_of_tokens.ts";
 import { keyAt, type KeyState } from "./key_state.ts";
-import { type LimitUse, minuteLimits, withCall } from "../limits/limit_use.ts";
+import {
+  type LimitUse,
+  nearer,
+  nearestLimits,
+  withCall,
+} from "../limits/limit_use.ts";
 import { usdText } from "../charges/money.ts";
 import type { LimitSettings, ReservedCall } from "../records.ts";
 
@@ -158,22 +164,18 @@ function limitRefusal(exceeded: ExceededLimit, limits: Limits): Refusal {
   };
 }
 
-/** The limits per minute of the account and its key: of each kind the one with less left. */
+/** The nearest limits of the account and its key. */
 function limitsOf(
   { use, plan }: { readonly use: LimitUse; readonly plan: LimitSettings },
   key: KeyState | undefined,
 ): Limits {
-  const ofAccount = minuteLimits(use, plan);
+  const ofAccount = nearestLimits(use, plan);
   if (key === undefined) return ofAccount;
-  const ofKey = minuteLimits(key.use, key.limits);
-  const limits = { ...ofAccount, ...ofKey };
-  for (const kind of ["requests", "tokens"] as const) {
-    const [one, other] = [ofAccount[kind], ofKey[kind]];
-    if (one !== undefined && other !== undefined) {
-      limits[kind] = one.remaining < other.remaining ? one : other;
-    }
-  }
-  return limits;
+  const ofKey = nearestLimits(key.use, key.limits);
+  return compact({
+    requests: nearer(ofAccount.requests, ofKey.requests),
+    tokens: nearer(ofAccount.tokens, ofKey.tokens),
+  });
 }
 
 /** Error text for a model outside the plan or the key's own list. */

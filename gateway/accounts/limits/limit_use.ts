@@ -3,10 +3,12 @@
  * function returns the next state. The use of an account is always counted, that of a key
  * while the key has limits.
  */
-import type { Limits } from "../accounts.ts";
+import type { Limits, LimitState } from "../accounts.ts";
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";
 import { type Bucket, consume, leak, limitState } from "./bucket.ts";
 import {
+  DAY_MS,
+  dayAfter,
   dayOf,
   firstDayOf,
   perWindow,
@@ -14,7 +16,7 @@ import {
   WINDOWS,
 } from "./calendar_window.ts";
 import type { LateAmount } from "../ledger/correction.ts";
-import { type Amount, WINDOW_BITS } from "./window_limits.ts";
+import { type Amount, WINDOW_BITS, WINDOW_LIMITS } from "./window_limits.ts";
 
 /** What was used of the limits. */
 export interface LimitUse {
@@ -175,7 +177,7 @@ export function worstCase(call: ReservedCall): Amount {
   };
 }
 
-/** The limits per minute and their state, for headers. */
+/** The limits per minute and their state. */
 export function minuteLimits(use: LimitUse, limits: LimitSettings): Limits {
   const { requestsPerMinute, tokensPerMinute } = limits;
   return {
@@ -186,6 +188,35 @@ export function minuteLimits(use: LimitUse, limits: LimitSettings): Limits {
       ? {}
       : { tokens: limitState(use.tokens, tokensPerMinute) }),
   };
+}
+
+/** The limits of requests and of tokens with the least left, of every window, for headers. */
+export function nearestLimits(use: LimitUse, limits: LimitSettings): Limits {
+  const minute = minuteLimits(use, limits);
+  let { tokens } = minute;
+  for (const { field, unit, window } of WINDOW_LIMITS) {
+    const limit = limits[field];
+    if (limit === undefined || unit !== "tokens") continue;
+    const left = limit - use.used[window].tokens - use.reserved.tokens;
+    tokens = nearer(tokens, {
+      limit,
+      remaining: Math.max(0, left),
+      resetAtMs: dayAfter(window, use.day) * DAY_MS,
+    });
+  }
+  return tokens === undefined ? minute : { ...minute, tokens };
+}
+
+/** The limit with less left; of two with as much, the one that opens later. */
+export function nearer(
+  one: LimitState | undefined,
+  other: LimitState | undefined,
+): LimitState | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one.remaining !== other.remaining) {
+    return one.remaining < other.remaining ? one : other;
+  }
+  return one.resetAtMs < other.resetAtMs ? other : one;
 }
 
 function sum(a: Amount, b: Amount): Amount {

@@ -2,6 +2,7 @@
  * Finds the attempts that failed at their upstreams: lists of them, newest first, and their number.
  */
 import { invalidField } from "../../../translate/model/error.ts";
+import { isUnknownStatus } from "../calls/outcome.ts";
 import {
   FAILED_ATTEMPT,
   type FailedAttempt,
@@ -42,6 +43,15 @@ export interface AttemptCount {
   readonly count: number;
 }
 
+/** A refusal at an upstream whose status no table knows. */
+export interface UnknownRefusal {
+  readonly upstream: string;
+  readonly status: number;
+  readonly count: number;
+  /** What the upstream wrote of one of them; absent: nothing that may be kept. */
+  readonly words?: string;
+}
+
 export interface FailedAttempts {
   /**
    * One page, newest first.
@@ -55,6 +65,12 @@ export interface FailedAttempts {
    * @throws {ApiError} `unavailable`
    */
   count(fromMs: number, toMs: number): Promise<readonly AttemptCount[]>;
+  /**
+   * The refusals that may need a row in `translate/errors/refusals.ts`, most frequent first.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  unknownRefusals(fromMs: number): Promise<readonly UnknownRefusal[]>;
 }
 
 const MAX_LIMIT = 200;
@@ -119,6 +135,26 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
         error: textOf(row, "error"),
         count: intOf(row, "count"),
       }));
+    },
+    async unknownRefusals(fromMs) {
+      const rows = await readReport(
+        context,
+        `SELECT upstream, error, CAST(COUNT(*) AS BIGINT) AS count, MAX(words) AS words
+         FROM failed_attempts WHERE id >= $1 AND error LIKE '4__'
+         GROUP BY upstream, error ORDER BY count DESC, upstream, error`,
+        [firstAttemptId(fromMs)],
+      );
+      return rows.flatMap((row) => {
+        const status = Number(textOf(row, "error"));
+        return isUnknownStatus(status)
+          ? [{
+            upstream: textOf(row, "upstream"),
+            status,
+            count: intOf(row, "count"),
+            ...(row["words"] === null ? {} : { words: textOf(row, "words") }),
+          }]
+          : [];
+      });
     },
   };
 }

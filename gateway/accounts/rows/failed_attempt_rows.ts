@@ -6,7 +6,7 @@ import {
   callTimeMs,
   firstCallId,
 } from "../calls/call_record.ts";
-import { attemptError, outcomeOf } from "../calls/outcome.ts";
+import { listedError, outcomeOf } from "../calls/outcome.ts";
 import { field, fields, INT, optional, type RecordOf, TEXT } from "../field.ts";
 import { columnsOf, rowOf } from "./record_rows.ts";
 import {
@@ -74,10 +74,10 @@ const NONE: readonly FailedAttempt[] = [];
 function failedAttempts(record: CallRecord): readonly FailedAttempt[] {
   const { requestId, attempts } = record;
   // Nearly every call has none.
-  if (!attempts?.some((one) => attemptError(one) !== undefined)) return NONE;
+  if (!attempts?.some((one) => listedError(one) !== undefined)) return NONE;
   const atMs = callTimeMs(requestId);
   return attempts.flatMap((one, at) => {
-    const error = attemptError(one);
+    const error = listedError(one);
     if (error === undefined) return [];
     const durationMs = Math.round(Number(one["duration_ms"] ?? 0));
     const failedMs = atMs + Number(one["after_ms"] ?? 0) + durationMs;

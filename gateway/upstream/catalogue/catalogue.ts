@@ -25,7 +25,7 @@ import {
   GENERATES,
   type ModelRow,
   MODELS,
-  type ToolReasoningDialect,
+  type PreferredDialect,
 } from "./models.ts";
 import { type PassedRoute, passedRoutes } from "./route_settings.ts";
 import { addedVendor } from "./vendor_settings.ts";
@@ -57,8 +57,8 @@ export interface CandidateRow {
   readonly capabilities: Partial<Capabilities>;
   /** Capabilities from the configuration file; they take precedence over the host's. */
   readonly overrides: Partial<Capabilities>;
-  /** See {@linkcode ToolReasoningDialect}; ignored if `dialect` is given. */
-  readonly toolReasoning?: ToolReasoningDialect;
+  /** See {@linkcode PreferredDialect}; ignored if `dialect` is given. */
+  readonly preferred?: PreferredDialect;
   /** Time limits that replace the model's; absent: none. */
   readonly limits?: Partial<CallLimits>;
 }
@@ -211,7 +211,7 @@ function mergeRow(
     ...compact({
       allowed: override.allowed,
       allowedBetas: override.allowed_betas,
-      toolReasoning: row?.toolReasoning,
+      preferred: row?.preferred,
     }),
   };
 }
@@ -243,7 +243,7 @@ function candidateRow(
       dialect: candidate.dialect,
       route: candidate.route,
       allowedBetas: candidate.allowed_betas,
-      toolReasoning: known?.toolReasoning,
+      preferred: known?.preferred,
     }),
     betas: candidate.betas ?? known?.betas ?? [],
     capabilities: known === undefined ? {} : builtInCapabilities(known),

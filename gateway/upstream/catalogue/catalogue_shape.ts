@@ -54,6 +54,7 @@ const capabilityOverrides = z.strictObject({
   promptCaching: z.boolean(),
   cacheMarks: z.enum(["none", "prompt", "all"]),
   cacheWord: z.enum(["prompt_cache_breakpoint", "cache_control"]),
+  webSearch: z.boolean(),
   alwaysCapped: z.boolean(),
   reasoningTags: z.boolean(),
   thinkTags: z.boolean(),

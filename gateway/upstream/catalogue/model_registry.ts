@@ -24,7 +24,7 @@ import {
   type Catalogue,
   type Model,
 } from "./catalogue.ts";
-import type { ToolReasoning } from "./models.ts";
+import type { ToolUse } from "./models.ts";
 import type { CallLimits } from "../http/phase_timer.ts";
 import type { Way } from "../http/way.ts";
 import { RetryBudget } from "../health/retry_budget.ts";
@@ -76,12 +76,12 @@ export interface ModelRegistry {
   model(id: string): Model | undefined;
   /**
    * The model's candidates by ascending priority, one per row, in the client's own dialect if the
-   * vendor supports it. For a request with tools and reasoning, some rows ask for another dialect.
+   * vendor supports it. For a request with special tools, some rows ask for another dialect.
    */
   candidates(
     model: Model,
     caller: DialectName,
-    toolReasoning?: ToolReasoning,
+    toolUse?: ToolUse,
   ): readonly Candidate[];
   /** The retry budget of the model's calls. */
   budget(model: Model): RetryBudget;
@@ -96,8 +96,8 @@ export interface ModelRegistry {
 interface OfferedModel {
   readonly budget: RetryBudget;
   readonly candidates: ByCaller;
-  /** For requests with both tools and reasoning. */
-  readonly withToolReasoning: Readonly<Record<ToolReasoning, ByCaller>>;
+  /** For requests with special tools. */
+  readonly byToolUse: Readonly<Record<ToolUse, ByCaller>>;
 }
 
 type ByCaller = (caller: DialectName) => readonly Candidate[];
@@ -139,23 +139,24 @@ export function modelRegistry(
     }
     const candidatesFor = (
       caller: DialectName,
-      toolReasoning: ToolReasoning | undefined,
+      toolUse: ToolUse | undefined,
     ): readonly Candidate[] =>
       rows.flatMap(({ row, health }) =>
         candidate(catalogue, access, credentials, model, row, health, [
-          ...preferredDialects(row, toolReasoning),
+          ...preferredDialects(row, toolUse),
           caller,
         ])
       );
-    const byCaller = (toolReasoning?: ToolReasoning): ByCaller =>
-      computeOnce((caller) => candidatesFor(caller, toolReasoning));
+    const byCaller = (toolUse?: ToolUse): ByCaller =>
+      computeOnce((caller) => candidatesFor(caller, toolUse));
     byId.set(model.id, model);
     byModel.set(model, {
       budget: new RetryBudget(),
       candidates: byCaller(),
-      withToolReasoning: {
-        "asked": byCaller("asked"),
-        "left to the model": byCaller("left to the model"),
+      byToolUse: {
+        "reasoning asked": byCaller("reasoning asked"),
+        "reasoning left to the model": byCaller("reasoning left to the model"),
+        "web search": byCaller("web search"),
       },
     });
   }
@@ -167,11 +168,11 @@ export function modelRegistry(
   return {
     models: [...byId.values()],
     model: (id) => byId.get(id),
-    candidates(model, caller, toolReasoning) {
-      const { candidates, withToolReasoning } = offeredModel(model);
-      return toolReasoning === undefined
+    candidates(model, caller, toolUse) {
+      const { candidates, byToolUse } = offeredModel(model);
+      return toolUse === undefined
         ? candidates(caller)
-        : withToolReasoning[toolReasoning](caller);
+        : byToolUse[toolUse](caller);
     },
     budget: (model) => offeredModel(model).budget,
     allCandidates: [...byModel.values()].flatMap(({ candidates }) =>
@@ -212,11 +213,11 @@ function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
 /** The dialect that the row asks for, if it asks for one. */
 function preferredDialects(
   row: CandidateRow,
-  toolReasoning: ToolReasoning | undefined,
+  toolUse: ToolUse | undefined,
 ): readonly DialectName[] {
-  const asks = row.toolReasoning;
-  return asks !== undefined && toolReasoning !== undefined &&
-      asks.when.includes(toolReasoning)
+  const asks = row.preferred;
+  return asks !== undefined && toolUse !== undefined &&
+      asks.when.includes(toolUse)
     ? [asks.dialect]
     : [];
 }

@@ -6,20 +6,20 @@ import type { DialectName } from "../../../translate/model/request.ts";
 import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
 
 /**
- * How tools and reasoning come together in a request: reasoning was asked for, or left to the
- * model.
+ * What is special about the tools of a request: reasoning was asked for beside them, or left to
+ * the model, or one of them is a search of the web.
  */
-export type ToolReasoning = "asked" | "left to the model";
+export type ToolUse =
+  | "reasoning asked"
+  | "reasoning left to the model"
+  | "web search";
 
-/**
- * The dialect in which a model takes tools and reasoning together, where it does not take them in
- * every one.
- */
-export interface ToolReasoningDialect {
+/** The dialect in which a model takes such tools, where it does not take them in every one. */
+export interface PreferredDialect {
   /** Preferred where the vendor supports it and nothing else decides. */
   readonly dialect: DialectName;
   /** The requests that it is spoken for. */
-  readonly when: readonly ToolReasoning[];
+  readonly when: readonly ToolUse[];
 }
 
 /** What a model does: it generates, makes embeddings, or what the route of this name is for. */
@@ -56,8 +56,8 @@ export interface ModelRow {
   readonly allowed?: Readonly<
     Record<string, readonly (string | number | boolean)[]>
   >;
-  /** Absent: every dialect of the vendor takes tools and reasoning together. */
-  readonly toolReasoning?: ToolReasoningDialect;
+  /** Absent: every dialect of the vendor takes all tools. */
+  readonly preferred?: PreferredDialect;
 }
 
 export function generates(
@@ -243,9 +243,13 @@ export const MODELS: readonly ModelRow[] = [
     capabilities: {
       ...REASONING_CHAT,
       efforts: ["low", "medium", "high", "xhigh"],
+      webSearch: true,
     },
     // https://github.com/openai/openai-openapi/issues/541, 2026-11-21
-    toolReasoning: { dialect: "responses", when: ["asked"] },
+    preferred: {
+      dialect: "responses",
+      when: ["reasoning asked", "web search"],
+    },
   },
   {
     id: "vendorb-5",
@@ -263,7 +267,9 @@ export const MODELS: readonly ModelRow[] = [
       ...REASONING_CHAT,
       reasoningOff: false,
       efforts: ["minimal", "low", "medium", "high"],
+      webSearch: true,
     },
+    preferred: { dialect: "responses", when: ["web search"] },
   },
   {
     id: "vendorc-3-pro",
@@ -290,6 +296,7 @@ export const MODELS: readonly ModelRow[] = [
     capabilities: {
       reasoning: "level",
       efforts: ["low", "high"],
+      webSearch: true,
       imagesInToolResult: true,
       maxOutputTokens: 65_536,
     },
@@ -310,6 +317,7 @@ export const MODELS: readonly ModelRow[] = [
     capabilities: {
       reasoning: "level",
       efforts: ["minimal", "low", "medium", "high"],
+      webSearch: true,
       imagesInToolResult: true,
       maxOutputTokens: 65_536,
     },

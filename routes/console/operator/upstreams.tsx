@@ -3,7 +3,10 @@
  * store is down, as this one sees them.
  */
 import type { JSX } from "../jsx.d.ts";
-import type { AttemptCount } from "../../../gateway/accounts/reports/failed_attempts.ts";
+import type {
+  AttemptCount,
+  UnknownRefusal,
+} from "../../../gateway/accounts/reports/failed_attempts.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type {
@@ -16,7 +19,7 @@ import {
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { secondsText } from "../parts/call_ending.tsx";
-import { type Column, DataTable } from "../parts/data_table.tsx";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
 import { modelHref } from "../parts/model_cells.tsx";
@@ -26,6 +29,8 @@ import { operatorPageRoute } from "../http/page_route.ts";
 
 const ATTEMPTS = "/console/operator/attempts";
 const WINDOW_MS = 15 * 60_000;
+/** The time over which unknown refusals are listed. */
+const DAY_MS = 24 * 3_600_000;
 
 /** Breakers, failures and credentials of each candidate. */
 export const UPSTREAMS_PAGE: OperatorPageRoute = operatorPageRoute(
@@ -45,6 +50,9 @@ async function upstreamsPage(
   const failures = known.complete
     ? await gateway.admin.failedAttempts.count(nowMs - WINDOW_MS, nowMs)
     : undefined;
+  const unknown = known.complete
+    ? await gateway.admin.failedAttempts.unknownRefusals(nowMs - DAY_MS)
+    : [];
   const candidates = mergedCandidates(known.data);
   return page(
     context,
@@ -89,11 +97,61 @@ async function upstreamsPage(
         })}
         sort="-breaker"
       />
+      {unknown.length === 0
+        ? null
+        : <UnknownRefusals rows={unknown} nowMs={nowMs} />}
       <section class="card">
         <h2>Processes</h2>
         <Processes processes={known.data} nowMs={nowMs} />
       </section>
     </>,
+  );
+}
+
+/** Refusals that a row may explain, to clients and to failover. */
+function UnknownRefusals(
+  { rows, nowMs }: {
+    readonly rows: readonly UnknownRefusal[];
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  const attempts = ({ upstream, status }: UnknownRefusal): string =>
+    `${ATTEMPTS}?${new URLSearchParams({
+      upstream,
+      error: String(status),
+      from: new Date(nowMs - DAY_MS).toISOString(),
+    })}`;
+  return (
+    <section class="card">
+      <h2>Unknown refusals</h2>
+      <p class="soft">
+        Of the last day, with a status that has no meaning here: clients
+        received a 400 with the upstream's words.
+      </p>
+      <DataTable<UnknownRefusal>
+        name="Unknown refusals"
+        rows={rows}
+        columns={[
+          {
+            name: "Upstream",
+            isFirst: true,
+            wraps: true,
+            cell: ({ upstream }) => upstream,
+          },
+          { name: "Status", cell: ({ status }) => <b>{String(status)}</b> },
+          {
+            name: "Attempts",
+            number: true,
+            cell: (row) => <a href={attempts(row)}>{countText(row.count)}</a>,
+          },
+          {
+            name: "Words of one",
+            wraps: true,
+            cell: ({ words = "" }) => <Foreign text={words} />,
+          },
+        ]}
+      />
+    </section>
   );
 }
 

@@ -157,6 +157,7 @@ async function connectionOf(
     hasWebSockets: config.maxSockets > 0,
     smallModel: cheapest?.id ?? "MODEL",
     contextTokens: model?.contextTokens ?? 128_000,
+    outputTokens: model?.capabilities.maxOutputTokens ?? 16_000,
     pickerIds: callable.map(({ id }) => id).filter(isInPicker),
   };
 }

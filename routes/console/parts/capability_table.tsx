@@ -126,6 +126,10 @@ const LINES: Readonly<Record<Shown, Line>> = {
     "Parallel calls can be switched off",
     (all) => yes(all.parallelToggle),
   ],
+  webSearch: [
+    "Search of the web, translated from the message format",
+    (all) => yes(all.webSearch),
+  ],
   maxToolName: ["Longest name of a tool", (all) => letters(all.maxToolName)],
   maxToolCallId: [
     "Longest id of a tool call",

@@ -10,6 +10,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { freeTextNames } from "../../turns/free_text.ts";
 import { changedToolNames } from "../../turns/names.ts";
 import { calledNames } from "../../turns/called_names.ts";
+import { translatedSearch } from "../../turns/web_search.ts";
 import {
   type DroppedFields,
   droppedToolPath,
@@ -59,7 +60,7 @@ export function offeredTools(
   can: Capabilities,
   dropped: DroppedFields,
 ): OfferedTools {
-  const encodable = encodableTools(request, format, dropped);
+  const encodable = encodableTools(request, format, can, dropped);
   const kept = can.strictTools
     ? strictTools(encodable, request, dropped)
     : encodable;
@@ -87,12 +88,16 @@ export function offeredTools(
 function encodableTools(
   request: GenerationRequest,
   format: OpaqueTool["from"],
+  can: Capabilities,
   dropped: DroppedFields,
 ): readonly (FunctionTool | OpaqueTool)[] {
   const kept: (FunctionTool | OpaqueTool)[] = [];
   const foreign: OpaqueTool[] = [];
   for (const tool of request.tools ?? []) {
-    if (tool.type === "opaque" && tool.from !== format) foreign.push(tool);
+    if (
+      tool.type === "opaque" && tool.from !== format &&
+      translatedSearch(tool, format, can) === undefined
+    ) foreign.push(tool);
     else kept.push(tool);
   }
   const first = foreign[0];

@@ -23,6 +23,7 @@ const REFUSALS = {
   address: " by its address; send its bytes",
   picture: ` unless it is ${PICTURES.join(", ")}`,
   document: " unless it is application/pdf or text",
+  office: " unless it is a PDF, a Word or Excel document or text",
 } as const;
 
 /** The error for media that cannot be sent. `words` are the client's field names. */

@@ -43,6 +43,19 @@ export function billedFields(body: JsonObject): readonly BilledField[] {
   ];
 }
 
+/**
+ * A mark of a long life by the word of the messages format, which routers read for models of it. No
+ * other format's encoder reads it here.
+ */
+function hourField(owner: JsonObject, at: string): BilledField | undefined {
+  if (owner["cache_control"] === undefined) return undefined;
+  const { ttl } = objectOr(owner["cache_control"]);
+  return ttl === undefined || ttl === null || ttl === "5m" ? undefined : {
+    ...partField(`${at}cache_control.ttl`, "cacheWrite1h"),
+    isTranslated: false,
+  };
+}
+
 function pluginName(plugin: unknown): string {
   const name = toolName(objectOr(plugin)["id"] ?? plugin);
   return name === "web" ? "web_search" : name;
@@ -62,10 +75,11 @@ function toolFields(tools: unknown): readonly BilledField[] {
 /** Keys of parts of sound; some hosts take a part without its type. */
 const SOUND_KEYS = ["input_audio", "audio_url"];
 
-/** The first part of sound, and the first mark of a long life. */
+/** The first part of sound, and the first mark of each long life. */
 function partFields(body: JsonObject): readonly BilledField[] {
   let sound: BilledField | undefined;
   let long = longLifeField(body, "prompt_cache_options");
+  let hour = hourField(body, "");
   for (const [at, turn] of arrayOr(body["messages"]).entries()) {
     for (const [place, entry] of arrayOr(objectOr(turn)["content"]).entries()) {
       const part = objectOr(entry);
@@ -78,7 +92,11 @@ function partFields(body: JsonObject): readonly BilledField[] {
         sound ??= partField(path, "audioInput");
       }
       long ??= longLifeField(part, "prompt_cache_breakpoint", `${path}.`);
+      hour ??= hourField(part, `${path}.`);
     }
   }
-  return [...(sound ? [sound] : []), ...(long ? [long] : [])];
+  for (const [at, tool] of arrayOr(body["tools"]).entries()) {
+    hour ??= hourField(objectOr(tool), `tools[${at}].`);
+  }
+  return [sound, long, hour].filter((field) => field !== undefined);
 }

@@ -254,6 +254,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return "";
         case "probabilities":
           return begin(undefined) + probabilities(event.tokens);
+        case "search":
         case "lost":
           return "";
         case "close":

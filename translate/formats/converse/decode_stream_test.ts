@@ -164,6 +164,31 @@ Deno.test("nothing follows the end", () => {
   assert.deepEqual(events, stream(STREAM));
 });
 
+Deno.test("a tool that the host ran is no call for the client", () => {
+  const toolUse = {
+    toolUseId: "tooluse_2",
+    name: "nova_grounding",
+    type: "server_tool_use",
+  };
+  const lost = [{ type: "lost", kind: "server_tool_use" }];
+  const skipped = stream([
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockStart", { contentBlockIndex: 0, start: { toolUse } }],
+    ["contentBlockDelta", {
+      contentBlockIndex: 0,
+      delta: { toolUse: { input: '{"q":"Ulm"}' } },
+    }],
+    ["contentBlockStop", { contentBlockIndex: 0 }],
+  ]);
+  assert.deepEqual(skipped.slice(1, -1), lost);
+  const whole = converse.decodeReply({
+    output: { message: assistant({ toolUse: { ...toolUse, input: {} } }) },
+    stopReason: "end_turn",
+  }, PLAIN_CONTEXT);
+  assert.deepEqual(whole.filter(({ type }) => type === "lost"), lost);
+  assert.ok(!whole.some(({ type }) => type === "open"));
+});
+
 const STOPS: readonly (readonly [string, string])[] = [
   ["end_turn", "end"],
   ["max_tokens", "max_tokens"],

@@ -11,8 +11,19 @@ import type {
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 
+/** Media types → words of the format. */
 const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["application/msword", "doc"],
   ["application/pdf", "pdf"],
+  ["application/vnd.ms-excel", "xls"],
+  [
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "xlsx",
+  ],
+  [
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "docx",
+  ],
   ["text/csv", "csv"],
   ["text/html", "html"],
   ["text/markdown", "md"],
@@ -60,7 +71,7 @@ export function mediaBlocks(
   if (source.mediaType.startsWith("text/")) {
     return texts(part.title, part.context, base64Text(source.data));
   }
-  throw refusedMedia(part, words, "document");
+  throw refusedMedia(part, words, "office");
 }
 
 /** Letters, digits, single blanks, hyphens, parentheses and brackets only. */

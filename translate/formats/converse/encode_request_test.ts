@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../bytes/json.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
-import type { GenerationRequest, Part } from "../../model/request.ts";
+import type {
+  DocumentPart,
+  GenerationRequest,
+  Part,
+} from "../../model/request.ts";
 import {
   call,
   imagePart,
@@ -257,6 +261,27 @@ Deno.test("encodeRequest() writes media by their bytes; documents have names and
       { text: "See the document." },
     ],
   }]);
+  const office = encode({
+    turns: [
+      user(
+        ...["sheet", "document"].map((kind): DocumentPart => {
+          const mediaType = `application/vnd.openxmlformats-officedocument.${
+            kind === "sheet"
+              ? "spreadsheetml.sheet"
+              : "wordprocessingml.document"
+          }`;
+          return {
+            type: "document",
+            source: { type: "base64", mediaType, data: "UEs=" },
+          };
+        }),
+      ),
+    ],
+  });
+  assert.match(
+    JSON.stringify(office.body["messages"]),
+    /"format":"xlsx".*"format":"docx"/,
+  );
   const notes = encode({
     turns: [user({
       type: "document",

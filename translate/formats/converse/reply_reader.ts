@@ -77,6 +77,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     open = { kind, index };
   };
   const startTool = (tool: JsonObject, index: unknown): void => {
+    if (tool["type"] === HOST_CALL) return skip({ [HOST_CALL]: tool }, index);
     const name = stringIn(tool["name"]) ?? "";
     if (name === "") {
       return fail(unnamedCall());
@@ -246,6 +247,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
 /** Kinds of start whose block opens with its first delta. */
 const LAZY: ReadonlySet<string> = new Set(["text", "reasoningContent"]);
+
+/** The type of a call that the host itself ran. */
+const HOST_CALL = "server_tool_use";
 
 /** Kinds of blocks without which a reply is not complete. */
 const MEDIA: ReadonlySet<string> = new Set(["image", "audio", "video"]);

@@ -158,6 +158,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
             '{"text":""}',
             `,"logprobsResult":${JSON.stringify(encodeLogprobs(event.tokens))}`,
           );
+        case "search":
         case "lost":
           return "";
         case "close":

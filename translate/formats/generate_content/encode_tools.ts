@@ -15,6 +15,7 @@ import type {
 } from "../../model/request.ts";
 import type { Drop } from "./encode_messages.ts";
 import { functionName } from "./function_names.ts";
+import { loseBounds, translatedSearch } from "../../turns/web_search.ts";
 import { openapiSchema } from "./openapi_schema.ts";
 
 /** The tool fields of a request. */
@@ -51,11 +52,20 @@ export function encodeTools(
   const own = given.filter((tool) =>
     tool.type === "opaque" && tool.from === "generate_content"
   );
+  // The vendor's models take their search beside functions only with settings of their own.
+  const found = functions.length > 0
+    ? undefined
+    : given.find((tool): tool is OpaqueTool =>
+      translatedSearch(tool, "generate_content", can) !== undefined
+    );
   const foreign = given.filter((tool): tool is OpaqueTool =>
-    tool.type === "opaque" && tool.from !== "generate_content"
+    tool.type === "opaque" && tool.from !== "generate_content" && tool !== found
   );
   const [unknown] = foreign;
-  if (unknown !== undefined && functions.length + own.length === 0) {
+  if (
+    unknown !== undefined && found === undefined &&
+    functions.length + own.length === 0
+  ) {
     throw invalidField(
       unknown.path,
       `this model's upstream has no tool of type "${unknown.kind}"`,
@@ -76,8 +86,15 @@ export function encodeTools(
       ? [{ functionDeclarations: declarations }]
       : []),
     ...own.flatMap((tool) => tool.type === "opaque" ? [tool.value] : []),
+    ...(found === undefined ? [] : [searchTool(found, drop)]),
   ];
-  const plain = callingConfig(request, functions, formatTool, can);
+  const isSearchChosen = found !== undefined &&
+    (toolChoice?.type === "required" || toolChoice?.type === "tool");
+  // A search cannot be forced.
+  if (isSearchChosen) drop(words.toolChoice);
+  const plain = isSearchChosen
+    ? undefined
+    : callingConfig(request, functions, formatTool, can);
   const config = isValidated(offered, plain, can)
     ? { ...plain, mode: "VALIDATED" }
     : plain;
@@ -91,6 +108,20 @@ export function encodeTools(
       ? {}
       : { toolConfig: { functionCallingConfig: config } }),
   };
+}
+
+/** @throws {ApiError} `invalid_request` for a bound that the format's search does not have */
+function searchTool(
+  { search = { others: [] }, path }: OpaqueTool,
+  drop: Drop,
+): JsonObject {
+  loseBounds(search, path, [
+    "allowed_domains",
+    "blocked_domains",
+    "max_uses",
+    "user_location",
+  ], drop);
+  return { googleSearch: {} };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
+import type { WebSearched } from "../../model/reply.ts";
 import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
 
 const FIELDS = [
@@ -30,6 +31,22 @@ export function groundingOf(
     found = { ...found, [field]: { ...objectOr(found?.[field]), ...value } };
   }
   return found;
+}
+
+/** The search that found the sources; undefined where there was none. */
+export function searchOf(
+  { groundingMetadata }: JsonObject,
+): WebSearched | undefined {
+  const { webSearchQueries, groundingChunks } = objectOr(groundingMetadata);
+  const queries = arrayOr(webSearchQueries).filter((one) =>
+    typeof one === "string"
+  );
+  return queries.length === 0 ? undefined : {
+    queries,
+    sources: arrayOr(groundingChunks).slice(0, MAX_CITATIONS).flatMap(
+      (chunk) => source(chunk) ?? [],
+    ),
+  };
 }
 
 /** The metadata of the text that ends, and that of texts in later parts where there is any. */

@@ -14,13 +14,23 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
-import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
+import type {
+  ReplyEvent,
+  StopReason,
+  Usage,
+  WebSearched,
+} from "../../model/reply.ts";
 import {
   cutStream,
   unendedReply,
   unknownEnd,
 } from "../../model/reply_faults.ts";
-import { citationsOf, groundingOf, splitGrounding } from "./grounding.ts";
+import {
+  citationsOf,
+  groundingOf,
+  searchOf,
+  splitGrounding,
+} from "./grounding.ts";
 import { inBandError } from "./error.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
@@ -84,6 +94,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let counts: unknown;
   /** The sources, whose positions are in the text of the open block. */
   let grounding: JsonObject | undefined;
+  /** The search that was made, with what it found. */
+  let search: WebSearched | undefined;
   let texts: string[] = [];
   let textLength = 0;
   /** Where the text of a part begins in the text of the open block, by the part's index. */
@@ -299,6 +311,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     countSearches(candidate);
     // Before the parts: one that is no text closes the text that the sources are of.
     grounding = groundingOf(candidate, grounding);
+    search = (grounding && searchOf(grounding)) ?? search;
     parts = arrayOr(objectOr(candidate["content"])["parts"]);
     partAt = 0;
     for (const part of parts) {
@@ -383,6 +396,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         ? "other"
         : meaning;
       over = true;
+      if (search !== undefined) events.push({ type: "search", ...search });
       events.push({
         type: "stop",
         reason,

@@ -35,6 +35,9 @@ const FREE_TOOLS: ReadonlySet<string> = new Set([
   "tool_search_tool_regex",
 ]);
 
+/** The vendor's search of the web, which models of other formats may have too. */
+export const WEB_SEARCH = "web_search";
+
 const NONE: readonly BilledField[] = [];
 
 /** The billed fields, in the order of the request's. */
@@ -63,7 +66,10 @@ function toolFields(tools: unknown): readonly BilledField[] {
       found.push(modelField(`${path}.model`, tool["model"]));
     } else if (!FREE_TOOLS.has(name)) {
       const most = mostUses(tool["max_uses"], `${path}.max_uses`);
-      found.push(useField(path, name, most));
+      found.push({
+        ...useField(path, name, most),
+        ...(name === WEB_SEARCH ? { isSearch: true } : {}),
+      });
     }
   }
   return found;

@@ -13,6 +13,7 @@ import {
 } from "../../bytes/json.ts";
 import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
+import { isOwnSearch } from "./search_blocks.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
@@ -86,7 +87,10 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     : undefined;
 }
 
-/** Whether a block is reasoning that another dialect's model made, see `encode_stream.ts`. */
+/**
+ * Whether a block is reasoning or a search that another dialect's model made, see
+ * `encode_stream.ts`.
+ */
 function isUnsigned(block: unknown): block is JsonObject {
   return isMarked(block) ||
     (isObject(block) && block["type"] === "thinking" &&
@@ -97,7 +101,8 @@ function isUnsigned(block: unknown): block is JsonObject {
 function isMarked(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, signature, data } = block;
-  return (type === "thinking" && (signature === "" || isTagged(signature))) ||
+  return isOwnSearch(block) ||
+    (type === "thinking" && (signature === "" || isTagged(signature))) ||
     (type === "redacted_thinking" && isTagged(data));
 }
 

@@ -25,6 +25,23 @@ Deno.test("cleanRequest() changes nothing from this dialect's own upstreams", ()
   ) assert.equal(cleanRequest(body), undefined);
 });
 
+Deno.test("cleanRequest() removes searches that the gateway wrote, and no others", () => {
+  const search = (id: string) => [
+    { type: "server_tool_use", id, name: "web_search", input: {} },
+    { type: "web_search_tool_result", tool_use_id: id, content: [] },
+  ];
+  const vendor = search("srvtoolu_01");
+  assert.deepEqual(
+    cleanRequest(
+      messagesOf(
+        assistant(...search("srvtoolu_gateway_a"), ...vendor, text("x")),
+      ),
+    ),
+    { fields: messagesOf(assistant(...vendor, text("x"))), removed: [] },
+  );
+  assert.equal(cleanRequest(messagesOf(assistant(...vendor))), undefined);
+});
+
 Deno.test("cleanRequest() removes only other dialects' signatures and unsigned reasoning", () => {
   const kept = user({ type: "text", text: "a", x: 1 });
   const body = {

@@ -31,6 +31,7 @@ import {
   type WireToolResult,
   type WireToolUse,
 } from "./wire.ts";
+import { isOwnSearch } from "./search_blocks.ts";
 import { mapEach, type Steps } from "../../steps.ts";
 
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
@@ -108,6 +109,7 @@ export function* decodeMessages(
       }
       if (isExpired && block.type === "text") return [];
       if (!isKnownBlock(block)) {
+        if (isOwnSearch(block)) return [];
         const essential = role !== "assistant" ||
           ESSENTIAL_IN_ASSISTANT.has(block.type);
         return [opaque(block, path, essential)];

@@ -388,6 +388,7 @@ Deno.test("decodeRequest() reads a vendor's tool as opaque, in the order given",
       name: "web_search",
       path: "tools[0]",
       value: web,
+      search: { max_uses: 2, others: [] },
     },
     { type: "function", name: "f", parameters: {} },
     {

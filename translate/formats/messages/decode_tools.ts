@@ -3,8 +3,16 @@
  * messages format. `encode_tools.ts` is the inverse.
  */
 import { invalidField } from "../../model/error.ts";
-import { objectOr } from "../../bytes/json.ts";
-import type { RequestSettings, Tool, ToolChoice } from "../../model/request.ts";
+import { arrayOr, countIn, isObject, objectOr } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import { toolName } from "../../model/billed_field.ts";
+import type {
+  RequestSettings,
+  Tool,
+  ToolChoice,
+  WebSearch,
+} from "../../model/request.ts";
+import { WEB_SEARCH } from "./billed_fields.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { markOf } from "./cache_marks.ts";
 import {
@@ -137,6 +145,9 @@ function decodeTool(
       ...(tool.name === undefined ? {} : { name: tool.name }),
       path,
       value: objectOr(tool),
+      ...(!isFunctionTool(tool) && toolName(tool.type) === WEB_SEARCH
+        ? { search: searchOf(tool) }
+        : {}),
     };
   }
   noteUnknown(tool, TOOL_FIELDS, prefix, unknown);
@@ -149,6 +160,39 @@ function decodeTool(
     parameters: tool.input_schema,
     ...(tool.strict === undefined ? {} : { strict: tool.strict }),
     ...markOf(tool),
+  };
+}
+
+/** Fields of a search that bound it, and those that change nothing. */
+const SEARCH_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "max_uses",
+  "allowed_domains",
+  "blocked_domains",
+  "user_location",
+  "cache_control",
+]);
+
+function searchOf(tool: object): WebSearch {
+  const { max_uses, allowed_domains, blocked_domains, user_location, ...more } =
+    objectOr(tool);
+  const domains = (value: unknown): readonly string[] | undefined => {
+    const found = arrayOr(value).filter((one) => typeof one === "string");
+    return found.length === 0 ? undefined : found;
+  };
+  return {
+    ...compact({
+      max_uses: countIn(max_uses),
+      allowed_domains: domains(allowed_domains),
+      blocked_domains: domains(blocked_domains),
+      user_location: isObject(user_location) ? user_location : undefined,
+    }),
+    others: Object.keys(more).filter((name) =>
+      !SEARCH_FIELDS.has(name) &&
+      // A search by the model itself is what every format has.
+      !(name === "allowed_callers" && String(more[name]) === "direct")
+    ),
   };
 }
 

@@ -9,13 +9,21 @@ import {
   type Block,
   foldReply,
   kindsOf,
+  type Reply,
   type ReplyEvent,
   settleStop,
+  type WebSearched,
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { endFields, replyConfig } from "./reply_config.ts";
 import type { Citation } from "../../model/citation.ts";
 import { encodeCitation } from "./citations.ts";
+import {
+  SEARCH_ID,
+  searchCall,
+  searchInput,
+  searchResult,
+} from "./search_blocks.ts";
 import { signatureField, thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
@@ -31,8 +39,11 @@ export function encodeReply(
 ): JsonObject {
   const reply = foldReply(events);
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
-  const content = withoutBlanks(reply.blocks).flatMap((block) =>
-    block.kind === "tool"
+  const searchId = replyCallIds(SEARCH_ID, context.idSeed);
+  const content = withoutBlanks(inOrder(reply)).flatMap((block) =>
+    "queries" in block
+      ? searchBlocks(searchId(undefined), block)
+      : block.kind === "tool"
       ? [callBlock(
         callId(block.id),
         block.name,
@@ -53,14 +64,35 @@ export function encodeReply(
   };
 }
 
+/** Blocks and searches as the upstream made them. */
+function inOrder(
+  { blocks, searches = [] }: Reply,
+): readonly (Block | WebSearched)[] {
+  const kept: (Block | WebSearched)[] = [...blocks];
+  for (const search of searches.toReversed()) {
+    kept.splice(search.after, 0, search);
+  }
+  return kept;
+}
+
+function searchBlocks(id: string, search: WebSearched): readonly JsonObject[] {
+  return [searchCall(id, searchInput(search)), searchResult(id, search)];
+}
+
 /**
  * The blocks without blank texts, which upstreams would refuse in the next request: they become the
  * beginning of the next text, if there is one before a call.
  */
-function withoutBlanks(blocks: readonly Block[]): readonly Block[] {
-  const kept: Block[] = [];
+function withoutBlanks(
+  blocks: readonly (Block | WebSearched)[],
+): readonly (Block | WebSearched)[] {
+  const kept: (Block | WebSearched)[] = [];
   let blanks = "";
   for (const block of blocks) {
+    if ("queries" in block) {
+      kept.push(block);
+      continue;
+    }
     const isText = block.kind === "text" || block.kind === "refusal";
     if (isText && block.text.trim() === "") {
       blanks += block.text;

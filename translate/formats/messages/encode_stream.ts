@@ -11,6 +11,7 @@ import {
   type ReplyEvent,
   settleStop,
   type Usage,
+  type WebSearched,
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { namedFrame } from "../../stream/sse.ts";
@@ -18,6 +19,12 @@ import { encodeCitation } from "./citations.ts";
 import { errorBody } from "./error.ts";
 import { callBlock, textBlock } from "./encode_reply.ts";
 import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
+import {
+  SEARCH_ID,
+  searchCall,
+  searchInput,
+  searchResult,
+} from "./search_blocks.ts";
 import { thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeFinalUsage, encodeUsage } from "./usage.ts";
@@ -52,6 +59,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let done = false;
   let index = -1;
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
+  const searchId = replyCallIds(SEARCH_ID, context.idSeed);
   const kinds = new Set<BlockKind>();
   let open: OpenBlock | undefined;
   /** Blank text that waits for the next text. */
@@ -162,6 +170,25 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     }
     return release() + more(open, text);
   };
+  const search = (event: WebSearched): string => {
+    const id = searchId(undefined);
+    const block = (content_block: JsonObject, ...deltas: JsonObject[]) => {
+      index++;
+      return [
+        frame("content_block_start", { index, content_block }),
+        ...deltas.map((delta) =>
+          frame("content_block_delta", { index, delta })
+        ),
+        frame("content_block_stop", { index }),
+      ].join("");
+    };
+    return close() +
+      block(searchCall(id, {}), {
+        type: "input_json_delta",
+        partial_json: JSON.stringify(searchInput(event)),
+      }) +
+      block(searchResult(id, event));
+  };
   const end = (): string => {
     const reason = settleStop(stop?.reason ?? "end", kinds);
     return start() + close() + frame("message_delta", {
@@ -201,6 +228,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return "";
         case "close":
           return close();
+        case "search":
+          return start() + search(event);
         case "usage":
           usage = mergeUsage(usage, event.usage);
           return "";

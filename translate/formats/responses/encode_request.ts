@@ -38,6 +38,7 @@ export function* encodeRequest(
   const settings = encodeSettings(SETTINGS, request, can, dropped, undefined);
   const included = [
     ...(can.encryptedReasoning ? [ENCRYPTED_REASONING] : []),
+    ...arrayOr(fields["include"]),
     ...arrayOr(settings["include"]),
   ];
   const body = compact({

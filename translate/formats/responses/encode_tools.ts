@@ -9,6 +9,7 @@ import { objectSchema } from "../../turns/object_schema.ts";
 import type {
   FunctionTool,
   GenerationRequest,
+  OpaqueTool,
   OutputFormat,
   ToolChoice,
 } from "../../model/request.ts";
@@ -18,6 +19,7 @@ import {
   offeredTools,
   toolFields,
 } from "../../families/chat/tools.ts";
+import { loseBounds, translatedSearch } from "../../turns/web_search.ts";
 import { isStrict } from "../../families/chat/strict_tools.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
@@ -39,8 +41,18 @@ export function encodeTools(
     can,
     dropped,
   );
-  const tools = kept.map((tool) =>
-    tool.type === "opaque" ? tool.value : encodeTool(tool, can)
+  const found = kept.find((tool) =>
+    translatedSearch(tool, "responses", can) !== undefined
+  );
+  const search = found && translatedSearch(found, "responses", can);
+  const tools = kept.flatMap((tool) =>
+    tool.type === "function"
+      ? [encodeTool(tool, can)]
+      : translatedSearch(tool, "responses", can) === undefined
+      ? [tool.value]
+      : tool === found
+      ? [searchTool(tool, dropped)]
+      : []
   );
   const format = request.format === undefined
     ? undefined
@@ -52,12 +64,35 @@ export function encodeTools(
         tools,
         can,
         dropped,
-        (choice) => encodeChoice(choice, freeText, can),
+        (choice) =>
+          choice.type === "tool" && choice.name === found?.name
+            ? { type: SEARCH }
+            : encodeChoice(choice, freeText, can),
       ),
+      max_tool_calls: search?.max_uses,
+      include: search && [SOURCES],
       text: format === undefined ? undefined : { format },
     }),
     context: { toolNames },
   };
+}
+
+/** The format's search of the web, and what makes its replies list what was found. */
+const SEARCH = "web_search";
+const SOURCES = "web_search_call.action.sources";
+
+/** @throws {ApiError} `invalid_request` for a bound that the format's search does not have */
+function searchTool(
+  { search = { others: [] }, path }: OpaqueTool,
+  dropped: DroppedFields,
+): JsonObject {
+  loseBounds(search, path, ["blocked_domains"], dropped.path);
+  const { allowed_domains, user_location } = search;
+  return compact({
+    type: SEARCH,
+    filters: allowed_domains && { allowed_domains },
+    user_location,
+  });
 }
 
 function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {

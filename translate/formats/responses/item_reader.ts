@@ -300,6 +300,22 @@ export function itemReader(
     });
   };
   /** Closes an item and emits the events of the items that waited for it. */
+  /** Searches that wait until no block is open, and the items that were read as one. */
+  let searches: ReplyEvent[] = [];
+  const searched = new Set<ItemState>();
+  const search = (item: ItemState, raw: JsonObject): void => {
+    const event = searchOf(raw);
+    if (event === undefined || searched.has(item)) return;
+    searched.add(item);
+    sink.begin();
+    searches.push(event);
+    releaseSearches();
+  };
+  const releaseSearches = (): void => {
+    if (queue.some(({ open }) => open)) return;
+    for (const event of searches) sink.push(event);
+    searches = [];
+  };
   const closeItem = (item: ItemState): void => {
     if (item.closed) return;
     if (isCall(item)) {
@@ -319,6 +335,7 @@ export function itemReader(
       if (next === undefined) break;
       for (const event of next.waiting.splice(0)) sink.push(event);
     }
+    releaseSearches();
   };
   const itemAdded = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
@@ -339,7 +356,9 @@ export function itemReader(
     const raw = objectOr(data["item"]);
     foreignCalls.note(raw);
     const item = itemAt(data, kindOf(raw));
-    if (item !== undefined) finishItem(item, raw);
+    if (item === undefined) return;
+    search(item, raw);
+    finishItem(item, raw);
   };
   const finishItem = (item: ItemState, raw: JsonObject): void => {
     if (item.closed) return;
@@ -353,7 +372,9 @@ export function itemReader(
       const [raw, item] of pairItems(items.values(), output.filter(isObject))
     ) {
       foreignCalls.note(raw);
-      finishItem(item ?? newItem(--unplaced, kindOf(raw)), raw);
+      const known = item ?? newItem(--unplaced, kindOf(raw));
+      search(known, raw);
+      finishItem(known, raw);
     }
   };
   const readPart = (type: string, data: JsonObject): boolean => {
@@ -435,6 +456,23 @@ export function itemReader(
       if (foreignCalls.areOpen()) return "other";
       return sawRefusal ? "refusal" : "end";
     },
+  };
+}
+
+/** The search that an item is; undefined for another one, such as the opening of a page. */
+function searchOf({ type, action }: JsonObject): ReplyEvent | undefined {
+  if (type !== "web_search_call") return undefined;
+  const { type: step = "search", query, queries, sources } = objectOr(action);
+  if (step !== "search") return undefined;
+  const listed = arrayOr(queries).filter((one) => typeof one === "string");
+  const only = textIn(query);
+  return {
+    type: "search",
+    queries: listed.length > 0 || only === undefined ? listed : [only],
+    sources: arrayOr(sources).slice(0, MAX_CITATIONS).flatMap((source) => {
+      const url = textIn(objectOr(source)["url"]);
+      return url === undefined ? [] : [{ url }];
+    }),
   };
 }
 

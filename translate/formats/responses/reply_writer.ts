@@ -369,6 +369,7 @@ export function replyWriter(
         case "probabilities":
           tokens = [...tokens, ...encodeLogprobs(event.tokens, [])];
           return "";
+        case "search":
         case "lost":
           return "";
         case "close":

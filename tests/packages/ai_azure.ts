@@ -1,0 +1,1 @@
+export { createAzure } from "npm:@ai-sdk/azure@4.0.85";

@@ -1,0 +1,1 @@
+export { parseConfigYaml } from "npm:@continuedev/config-yaml@1.42.0";

@@ -1,0 +1,1 @@
+export { parse } from "npm:smol-toml@1.9.1";

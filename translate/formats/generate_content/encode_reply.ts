@@ -16,7 +16,7 @@ import type { Signature } from "../../model/request.ts";
 import { callArguments } from "./encode_messages.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { signatureField } from "./signatures.ts";
+import { signatureField, thoughtField } from "./signatures.ts";
 import { WIRE_FINISH_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -137,7 +137,7 @@ function prosePart(block: Block): readonly JsonObject[] {
   if (block.kind === "reasoning") {
     return text === "" && signature === undefined
       ? []
-      : [{ text, thought: true, ...signatureField(signature) }];
+      : [{ text, thought: true, ...thoughtField(signature) }];
   }
   return text === "" ? [] : [{ text }];
 }

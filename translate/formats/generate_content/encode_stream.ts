@@ -21,7 +21,7 @@ import { callPart, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { signatureField } from "./signatures.ts";
+import { thoughtField } from "./signatures.ts";
 import { encodePromptUsage, encodeUsage } from "./usage.ts";
 
 interface OpenBlock {
@@ -93,11 +93,11 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       );
     }
     if (kind === "reasoning") {
-      return signature === undefined ? "" : frame(
+      return signature === undefined && texts.length === 0 ? "" : frame(
         JSON.stringify({
           text: "",
           thought: true,
-          ...signatureField(signature),
+          ...thoughtField(signature),
         }),
       );
     }

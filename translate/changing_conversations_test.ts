@@ -56,11 +56,13 @@ const parsed = (data: Uint8Array): JsonObject =>
 function expected(
   family: ClientFormat,
   history: readonly (ModelTurn | string)[],
+  keepsTextProofs: boolean,
 ): readonly string[] {
   return history.flatMap((entry) => {
     if (typeof entry === "string") return [entry];
     const isSigned = entry.family === family && entry.proof !== "" &&
-      (family !== "generate_content" || entry.calls.length > 0);
+      (family !== "generate_content" || entry.calls.length > 0 ||
+        keepsTextProofs);
     const proof = isSigned ? [`proof: ${entry.proof}`] : [];
     const text = [`text: ${entry.text}`];
     return [
@@ -89,11 +91,12 @@ function faultsOf(
   family: ClientFormat,
   text: string,
   turns: readonly (ModelTurn | string)[],
+  keepsTextProofs: boolean,
 ): readonly string[] {
   const body: JsonObject = JSON.parse(text);
   const { faults, conversation } = REQUEST_RULES[family];
   const actual = joined(conversation(body)).join(", ");
-  const wanted = expected(family, turns).join(", ");
+  const wanted = expected(family, turns, keepsTextProofs).join(", ");
   const foreign = turns.flatMap((turn) =>
     typeof turn === "string" || turn.family === family
       ? []
@@ -145,6 +148,8 @@ function run(
       family,
       new TextDecoder().decode(request.bytes),
       turns,
+      // A stream of the messages format has no place for the proof of a text.
+      !(stream && format === "messages"),
     ).map((fault) => `turn ${turn} to ${family} ${fault}`);
     const reply = replyAt(turn, family, calls);
     const options = {

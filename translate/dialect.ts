@@ -129,6 +129,11 @@ export interface StreamEncoder {
    * call waits for a signature in the same upstream frame, but not for the next one.
    */
   flush?(): string;
+  /**
+   * What of the event, beside its text, has no place in a stream, by the upstream's word for it.
+   * Absent where all has.
+   */
+  lost?(event: ReplyEvent): string | undefined;
   /** A ping frame; empty where the stream must not have one now. */
   ping(): string;
 }

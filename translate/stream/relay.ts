@@ -167,6 +167,8 @@ function eventWriter(client: Dialect, encode: EncodeContext): {
     push(event) {
       if (done) return "";
       watch.observe(event);
+      const kind = encoder.lost?.(event);
+      if (kind !== undefined) watch.observe({ type: "lost", kind });
       if (event.type === "delta") {
         const { text } = event;
         return half === "" && !isFirstHalf(text.charCodeAt(text.length - 1))

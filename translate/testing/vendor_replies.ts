@@ -224,14 +224,14 @@ function fromGemini({ thought, text, calls, proof }: ModelTurn): VendorReply {
   return {
     whole: reply([
       { text: thought, thought: true },
-      { text },
+      { text, ...(calls.length === 0 ? signed : {}) },
       ...called,
     ], finish),
     frames: [
       ...halves(thought).map((text) => reply([{ text, thought: true }])),
       ...halves(text).map((text) => reply([{ text }])),
       ...called.map((part) => reply([part])),
-      reply([{ text: "" }], finish),
+      reply([{ text: "", ...(calls.length === 0 ? signed : {}) }], finish),
     ],
   };
 }

@@ -70,10 +70,10 @@ interface Kept {
 const KEPT: readonly Kept[] = [
   {
     types:
-      /^(?:message|messageEvent|betaMessage|betaMessageEvent|completion|chunk)$/,
+      /^(?:message|messageEvent|betaMessage|betaMessageEvent|completion|chunk|response|responseEvent)$/,
     difference: /\bextra_content is not declared$/,
     reason:
-      "the signature of another format's call: clients send unknown fields of calls back, and the upstream wants it",
+      "the signature of another format's call or text: clients send unknown fields back, and the upstream wants it",
   },
   {
     types: /^(?:message|messageEvent|messageCount)$/,

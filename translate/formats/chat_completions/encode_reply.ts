@@ -20,11 +20,8 @@ import {
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
-import {
-  detailWriter,
-  isDetailSignature,
-  writeCallSignature,
-} from "./signatures.ts";
+import { detailWriter, isDetailSignature } from "./signatures.ts";
+import { extraContent } from "../../turns/carried_signature.ts";
 import { firstChoice } from "./reply_reader.ts";
 import { encodeLogprobs } from "../../families/chat/logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
@@ -100,6 +97,9 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
   const annotations = annotationsOf(reply.blocks);
   const calls = reply.blocks.filter((block) => block.kind === "tool");
   const first = calls[0];
+  const signed = reply.blocks.findLast(({ kind, signature }) =>
+    kind === "text" && signature !== undefined
+  );
   const callId = replyCallIds("call_", context.idSeed);
   return compact({
     role: "assistant",
@@ -110,6 +110,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
     annotations: annotations.length === 0 ? undefined : annotations,
     reasoning_content: thought === "" ? undefined : thought,
     reasoning_details: details.length === 0 ? undefined : details,
+    extra_content: extraContent(signed?.signature, "tagged"),
     ...(first === undefined ? {} : context.legacyFunctions
       ? {
         function_call: { name: first.name, arguments: argumentsOf(first.text) },
@@ -130,7 +131,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
                   arguments: argumentsOf(call.text),
                 },
               }),
-            extra_content: writeCallSignature(call.signature, "tagged"),
+            extra_content: extraContent(call.signature, "tagged"),
           })
         ),
       }),

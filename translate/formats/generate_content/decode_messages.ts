@@ -105,9 +105,11 @@ export function* decodeMessages(
  */
 function join(parts: Part[], next: Part): void {
   const last = parts.at(-1);
-  if (last?.type === "text" && next.type === "text") {
-    parts[parts.length - 1] = { ...last, text: last.text + next.text };
-  } else if (
+  if (
+    last?.type === "text" && next.type === "text" &&
+    last.signature === undefined
+  ) parts[parts.length - 1] = { ...next, text: last.text + next.text };
+  else if (
     last?.type === "reasoning" && next.type === "reasoning" &&
     last.signature === undefined && next.signature?.redacted !== true
   ) parts[parts.length - 1] = { ...next, text: last.text + next.text };
@@ -221,7 +223,7 @@ function decodePart(
   }
   const media = mediaOf(part, path, PREFIX, reading);
   if (media.length > 0) return media;
-  return typeof text === "string" ? [{ type: "text", text }] : [];
+  return typeof text === "string" ? [{ type: "text", text, ...signature }] : [];
 }
 
 function mediaOf(

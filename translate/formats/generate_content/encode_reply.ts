@@ -139,5 +139,7 @@ function prosePart(block: Block): readonly JsonObject[] {
       ? []
       : [{ text, thought: true, ...thoughtField(signature) }];
   }
-  return text === "" ? [] : [{ text }];
+  return text === "" && signature === undefined
+    ? []
+    : [{ text, ...signatureField(signature) }];
 }

@@ -21,7 +21,7 @@ import { callPart, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { thoughtField } from "./signatures.ts";
+import { signatureField, thoughtField } from "./signatures.ts";
 import { encodePromptUsage, encodeUsage } from "./usage.ts";
 
 interface OpenBlock {
@@ -104,7 +104,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     if (citations.length > 0) {
       cited.push({ text: texts.join(""), citations, part: at });
     }
-    return "";
+    return signature === undefined
+      ? ""
+      : frame(JSON.stringify({ text: "", ...signatureField(signature) }));
   };
   const begun = (event: ReplyEvent & { type: "open" }): string => {
     const before = close();

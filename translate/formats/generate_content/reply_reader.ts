@@ -64,6 +64,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let started = false;
   let over = false;
   let open: "text" | "reasoning" | undefined;
+  /** Whether the open text has its signature: nothing may be added to it. */
+  let isSigned = false;
   let pending: PendingCall | undefined;
   let sawCandidate = false;
   let sawTool = false;
@@ -115,6 +117,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     starts.clear();
     events.push({ type: "close" });
     open = undefined;
+    isSigned = false;
   };
   const giveUp = (error: ApiError): void => {
     if (over) return;
@@ -128,12 +131,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
   const pushText = (kind: "text" | "reasoning", text: string): void => {
     completeCall();
-    if (open !== kind) {
+    if (open !== kind || isSigned) {
       close();
       events.push({ type: "open", kind });
       open = kind;
     }
-    events.push({ type: "delta", text });
+    if (text !== "") events.push({ type: "delta", text });
     if (kind !== "text") return;
     sawText = true;
     if (!starts.has(partAt)) starts.set(partAt, textLength);
@@ -174,12 +177,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     });
     // Before the arguments: some chat clients run a call as soon as its arguments are complete,
     // and again at a delta that follows.
-    if (signature !== undefined) {
-      events.push({
-        type: "sign",
-        signature: { from: "generate_content", value: signature },
-      });
-    }
+    if (signature !== undefined) sign(signature);
     events.push({ type: "delta", text: args }, { type: "close" });
   };
   /** Emits a call that came in pieces, once it is complete. */
@@ -218,6 +216,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
     // `functionCall: {}` only marks the end of a call.
     if (Object.keys(given).length === 0) completeCall();
   };
+  const sign = (value: string): void => {
+    events.push({
+      type: "sign",
+      signature: { from: "generate_content", value },
+    });
+  };
   const readPart = (part: unknown): void => {
     if (!isObject(part)) return;
     const signature = textIn(part["thoughtSignature"]);
@@ -237,13 +241,20 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
       if (signature !== undefined && open === "reasoning") {
-        events.push({
-          type: "sign",
-          signature: { from: "generate_content", value: signature },
-        });
+        sign(signature);
         close();
       }
-    } else if (text !== undefined) pushText("text", text);
+      return;
+    }
+    if (text !== undefined) pushText("text", text);
+    const isText = Object.keys(part).every((key) =>
+      key === "text" || key === "thoughtSignature"
+    );
+    if (signature === undefined || !isText) return;
+    // The signature of a stream's text may come in an empty part at its end.
+    if (open !== "text" || isSigned) pushText("text", "");
+    sign(signature);
+    isSigned = true;
   };
   const takeCounts = (metadata: unknown): void => {
     counts = metadata;

@@ -13,6 +13,7 @@ import {
 } from "../../bytes/json.ts";
 import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
+import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
@@ -65,7 +66,8 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     if (
       !isObject(message) || !Array.isArray(content) ||
       !content.some((block) =>
-        isUnsigned(block) || isCarrier(block) || isCited(block) ||
+        isUnsigned(block) || carriedValue(block) !== undefined ||
+        isCited(block) ||
         (ids !== undefined && idField(block) !== undefined)
       )
     ) {
@@ -74,7 +76,9 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     }
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
-    const kept = content.filter((block) => !isUnsigned(block)).map(unladen)
+    const kept = content.filter((block) => !isUnsigned(block)).map(
+      withoutCarried,
+    )
       .map(withoutCitations).map((block) =>
         ids === undefined ? block : renameIds(block, ids)
       );
@@ -99,25 +103,6 @@ function isMarked(block: unknown): boolean {
   const { type, signature, data } = block;
   return (type === "thinking" && (signature === "" || isTagged(signature))) ||
     (type === "redacted_thinking" && isTagged(data));
-}
-
-function isCarrier(block: unknown): block is JsonObject {
-  return isObject(block) && block["type"] === "tool_use" &&
-    objectOr(objectOr(block["extra_content"])["google"])[
-        "thought_signature"
-      ] !== undefined;
-}
-
-/** A call without the gateway's signature in it; its other fields are the client's and stay. */
-function unladen(block: unknown): unknown {
-  if (!isCarrier(block)) return block;
-  const { extra_content: extra, ...rest } = block;
-  const { google, ...others } = objectOr(extra);
-  const { thought_signature: _, ...more } = objectOr(google);
-  const left = Object.keys(more).length > 0
-    ? { ...others, google: more }
-    : others;
-  return Object.keys(left).length > 0 ? { ...rest, extra_content: left } : rest;
 }
 
 /** Whether a text has citations that the gateway wrote: upstreams would look for their proofs. */

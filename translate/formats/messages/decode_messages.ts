@@ -14,6 +14,7 @@ import type {
   TextPart,
   Turn,
 } from "../../model/request.ts";
+import { signedBy } from "../../turns/carried_signature.ts";
 import { isTagged, untag } from "../../turns/signature_tags.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import {
@@ -29,7 +30,6 @@ import {
   type WireResultBlock,
   type WireSearchResult,
   type WireToolResult,
-  type WireToolUse,
 } from "./wire.ts";
 import { mapEach, type Steps } from "../../steps.ts";
 
@@ -40,7 +40,7 @@ const EXPIRING_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const CHANGE_FIELDS: ReadonlySet<string> = new Set(["type", "tool"]);
 const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {
-  text: new Set(["type", "text"]),
+  text: new Set(["type", "text", "extra_content"]),
   image: new Set(["type", "source"]),
   document: new Set(["type", "source", "title", "context"]),
   search_result: new Set(["type", "title", "source", "content"]),
@@ -200,7 +200,7 @@ function partsOf(
         id: block.id,
         name: block.name,
         arguments: block.input === undefined ? "" : JSON.stringify(block.input),
-        ...carriedSignature(block),
+        ...signedBy(block),
         at: `${path}.id`,
       }];
     case "tool_result":
@@ -225,18 +225,6 @@ function signatureOf(
     : { from: "messages", value };
   if (signature === undefined) return {};
   return { signature: redacted ? { ...signature, redacted } : signature };
-}
-
-/**
- * Another dialect's signature of a call, from the field where the gateway's replies put it (see
- * `encode_reply.ts`).
- */
-function carriedSignature(block: WireToolUse): { signature?: Signature } {
-  const google = objectOr(objectOr(block.extra_content)["google"]);
-  const value = textIn(google["thought_signature"]);
-  return value === undefined
-    ? {}
-    : { signature: { from: "generate_content", value } };
 }
 
 function base64Media(source: WireBase64): Media {
@@ -378,7 +366,7 @@ function contentParts(
 ): readonly ResultPart[] {
   switch (block.type) {
     case "text":
-      return [{ type: "text", text: block.text }];
+      return [{ type: "text", text: block.text, ...signedBy(block) }];
     case "image":
       return [decodeImage(block, path)];
     case "document":

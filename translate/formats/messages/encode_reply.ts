@@ -16,7 +16,8 @@ import type { Signature } from "../../model/request.ts";
 import { endFields, replyConfig } from "./reply_config.ts";
 import type { Citation } from "../../model/citation.ts";
 import { encodeCitation } from "./citations.ts";
-import { signatureField, thinkingSignature } from "./signatures.ts";
+import { thinkingSignature } from "./signatures.ts";
+import { extraField } from "../../turns/carried_signature.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -80,7 +81,7 @@ function proseBlock(block: Block): readonly JsonObject[] {
   if (block.kind === "tool") return [];
   const { text, signature } = block;
   if (block.kind !== "reasoning") {
-    return [textBlock(text, block.citations)];
+    return [{ ...textBlock(text, block.citations), ...extraField(signature) }];
   }
   const own = thinkingSignature(signature);
   if (own?.redacted === true && text === "") {
@@ -115,6 +116,6 @@ export function callBlock(
     name,
     input,
     caller: { type: "direct" },
-    ...signatureField(signature),
+    ...extraField(signature),
   };
 }

@@ -218,6 +218,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           );
       }
     },
+    // Clients take no field of a text block but its text after its first frame.
+    lost: ({ type }) =>
+      type === "sign" && open?.kind === "text" ? "thoughtSignature" : undefined,
     flush: () => open?.kind === "tool" ? release() : "",
     ping() {
       if (!started || done) return "";

@@ -23,6 +23,7 @@ import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import { readSignature } from "./signatures.ts";
+import { signedBy } from "../../turns/carried_signature.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
 import { COMPACTION_REMEDY } from "./error.ts";
 import {
@@ -53,6 +54,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "role",
   "content",
   "phase",
+  "extra_content",
 ]);
 const ITEM_FIELDS: Readonly<Record<KnownItem["type"], ReadonlySet<string>>> = {
   reasoning: new Set([
@@ -156,11 +158,13 @@ export function* decodeMessages(
     const phase = textIn(item.phase);
     switch (item.role) {
       case "assistant":
-        for (const part of parts) {
+        for (const [at, part] of parts.entries()) {
           assistant().parts.push(
-            part.type === "text" && phase !== undefined
-              ? { ...part, phase }
-              : part,
+            part.type !== "text" ? part : {
+              ...part,
+              ...(phase === undefined ? {} : { phase }),
+              ...(at === parts.length - 1 ? signedBy(item) : {}),
+            },
           );
         }
         return;

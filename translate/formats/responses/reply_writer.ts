@@ -202,8 +202,9 @@ export function replyWriter(
       item.signature = signature;
       return begin(item);
     }
-    if (item.callId === undefined) return "";
-    if (!item.begun) return carrier(signature, "own") + release(item);
+    if (!item.begun && item.callId !== undefined) {
+      return carrier(signature, "own") + release(item);
+    }
     item.signature = signature;
     return "";
   };

@@ -12,6 +12,7 @@ import type { DialectName, GenerationRequest } from "./model/request.ts";
 import type { DialectState, StoredState } from "./model/stored_state.ts";
 import type { MatchedFrame, VariableKeys } from "./stream/frame_template.ts";
 import type { Frame } from "./stream/sse.ts";
+import type { Lack } from "./turns/named_losses.ts";
 import { type Steps } from "./steps.ts";
 
 /** What the decoder of a reply needs to know about its request; made by `encodeRequest`. */
@@ -129,11 +130,6 @@ export interface StreamEncoder {
    * call waits for a signature in the same upstream frame, but not for the next one.
    */
   flush?(): string;
-  /**
-   * What of the event, beside its text, has no place in a stream, by the upstream's word for it.
-   * Absent where all has.
-   */
-  lost?(event: ReplyEvent): string | undefined;
   /** A ping frame; empty where the stream must not have one now. */
   ping(): string;
 }
@@ -233,6 +229,8 @@ export interface Dialect extends UpstreamDialect {
   readonly modelKey?: "modelVersion";
   /** The form of a stream: one JSON array of all frames' data. Absent: an event stream. */
   readonly streamForm?: "json_array";
+  /** What its replies have no place for; absent: nothing. */
+  readonly lacks?: readonly Lack[];
   /**
    * Decodes a client's request strictly.
    *

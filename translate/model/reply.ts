@@ -79,6 +79,17 @@ export interface ServedUsage extends Omit<Usage, "served"> {
   readonly model: string;
 }
 
+/** Code that the upstream ran. */
+export interface RanCode {
+  readonly code: string;
+  /** In lower case: `python`; absent where the upstream does not report it. */
+  readonly language?: string;
+  /** What it wrote; absent where the upstream does not report it. */
+  readonly output?: string;
+  /** Absent: it did not fail. */
+  readonly failed?: true;
+}
+
 /** What a block holds. */
 export type BlockKind = "text" | "reasoning" | "refusal" | "tool";
 
@@ -116,6 +127,8 @@ export type ReplyEvent =
     readonly tokens: readonly TokenProbability[];
   }
   | { readonly type: "close" }
+  /** Code that ran, with its output; between blocks. */
+  | { readonly type: "code" } & RanCode
   /** A part of the reply that has no neutral counterpart, by the upstream's word for its kind. */
   | { readonly type: "lost"; readonly kind: string }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
@@ -152,6 +165,9 @@ export type Block =
     readonly signature?: Signature;
   };
 
+/** Code that ran, between the blocks of a reply. */
+export type CodeBlock = { readonly kind: "code" } & RanCode;
+
 /** A whole reply, added up from its events. */
 export interface Reply {
   /** The upstream's id; encoders generate one where it is absent. */
@@ -160,6 +176,8 @@ export interface Reply {
   readonly model?: string;
   /** In the order in which they were opened. */
   readonly blocks: readonly Block[];
+  /** The blocks and the code that ran, in order; absent where none ran. */
+  readonly content?: readonly (Block | CodeBlock)[];
   /** Absent where the upstream gives none. */
   readonly probabilities?: readonly TokenProbability[];
   /** Empty where none was reported. */
@@ -198,7 +216,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
   let model: string | undefined;
   let usage: Usage = {};
   let stop: Reply["stop"];
-  const blocks: Block[] = [];
+  const content: (Block | CodeBlock)[] = [];
   const probabilities: TokenProbability[] = [];
   let open: {
     head: ReplyEvent & { type: "open" };
@@ -213,7 +231,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       ...(open.signature === undefined ? {} : { signature: open.signature }),
     };
     const head = open.head;
-    blocks.push(
+    content.push(
       head.kind === "tool"
         ? {
           kind: "tool",
@@ -257,6 +275,11 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       case "close":
         close();
         break;
+      case "code": {
+        const { type: _, ...ran } = event;
+        content.push({ kind: "code", ...ran });
+        break;
+      }
       case "usage":
         usage = mergeUsage(usage, event.usage);
         break;
@@ -273,10 +296,12 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
     }
   }
   close();
+  const blocks = content.filter((block) => block.kind !== "code");
   return {
     ...(id === undefined ? {} : { id }),
     ...(model === undefined ? {} : { model }),
     blocks,
+    ...(blocks.length < content.length ? { content } : {}),
     ...(probabilities.length === 0 ? {} : { probabilities }),
     usage,
     ...(stop === undefined ? {} : { stop }),

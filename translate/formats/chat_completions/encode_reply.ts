@@ -90,14 +90,15 @@ export function replyId(
 }
 
 function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
-  const text = textOf(reply.blocks, "text");
-  const refusal = textOf(reply.blocks, "refusal");
-  const thought = textOf(reply.blocks, "reasoning");
-  const details = detailsOf(reply.blocks);
-  const annotations = annotationsOf(reply.blocks);
-  const calls = reply.blocks.filter((block) => block.kind === "tool");
+  const { blocks } = reply;
+  const text = textOf(blocks, "text");
+  const refusal = textOf(blocks, "refusal");
+  const thought = textOf(blocks, "reasoning");
+  const details = detailsOf(blocks);
+  const annotations = annotationsOf(blocks);
+  const calls = blocks.filter((block) => block.kind === "tool");
   const first = calls[0];
-  const signed = reply.blocks.findLast(({ kind, signature }) =>
+  const signed = blocks.findLast(({ kind, signature }) =>
     kind === "text" && signature !== undefined
   );
   const callId = replyCallIds("call_", context.idSeed);

@@ -256,6 +256,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return "";
         case "probabilities":
           return begin(undefined) + probabilities(event.tokens);
+        case "code":
         case "lost":
           return "";
         case "close":

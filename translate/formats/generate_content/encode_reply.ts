@@ -8,6 +8,7 @@ import {
   type Block,
   foldReply,
   kindsOf,
+  type RanCode,
   type ReplyEvent,
   settleStop,
   type StopReason,
@@ -29,12 +30,12 @@ export function encodeReply(
   events: Iterable<ReplyEvent>,
   context: EncodeContext,
 ): JsonObject {
-  const { id, blocks, probabilities, usage, stop } = foldReply(events);
+  const { id, blocks, content, probabilities, usage, stop } = foldReply(events);
   const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   const callId = replyCallIds("call_", context.idSeed);
   const cited: CitedText[] = [];
   const parts: JsonObject[] = [];
-  for (const block of blocks) {
+  for (const block of content ?? blocks) {
     if (block.kind === "tool") {
       parts.push(callPart(
         callId(block.id),
@@ -42,6 +43,10 @@ export function encodeReply(
         block.text,
         block.signature,
       ));
+      continue;
+    }
+    if (block.kind === "code") {
+      parts.push(...codeParts(block));
       continue;
     }
     const { text, citations = [] } = block;
@@ -129,6 +134,26 @@ export function callPart(
     functionCall: { id, name, args: callArguments(text).args },
     ...signatureField(signature),
   };
+}
+
+/** Code that ran and its output, as Gemini reports its own. */
+export function codeParts(
+  { code, language, output, failed }: RanCode,
+): readonly JsonObject[] {
+  return [
+    {
+      executableCode: {
+        language: language?.toUpperCase() ?? "LANGUAGE_UNSPECIFIED",
+        code,
+      },
+    },
+    ...(output === undefined ? [] : [{
+      codeExecutionResult: {
+        outcome: failed === true ? "OUTCOME_FAILED" : "OUTCOME_OK",
+        output,
+      },
+    }]),
+  ];
 }
 
 /** A text or thought; none for an empty one without a signature. */

@@ -17,7 +17,7 @@ import {
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { dataFrame } from "../../stream/sse.ts";
-import { callPart, endFields, replyFields } from "./encode_reply.ts";
+import { callPart, codeParts, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
@@ -160,6 +160,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
             '{"text":""}',
             `,"logprobsResult":${JSON.stringify(encodeLogprobs(event.tokens))}`,
           );
+        case "code":
+          return close() +
+            codeParts(event).map((part) => frame(JSON.stringify(part)))
+              .join("");
         case "lost":
           return "";
         case "close":

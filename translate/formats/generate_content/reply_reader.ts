@@ -12,9 +12,15 @@ import {
   type JsonDraft,
   type JsonObject,
   objectOr,
+  stringIn,
   textIn,
 } from "../../bytes/json.ts";
-import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
+import type {
+  RanCode,
+  ReplyEvent,
+  StopReason,
+  Usage,
+} from "../../model/reply.ts";
 import {
   cutStream,
   unendedReply,
@@ -66,6 +72,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let open: "text" | "reasoning" | undefined;
   /** Whether the open text has its signature: nothing may be added to it. */
   let isSigned = false;
+  /** Code that waits for its output. */
+  let ran: RanCode | undefined;
   let pending: PendingCall | undefined;
   let sawCandidate = false;
   let sawTool = false;
@@ -222,14 +230,47 @@ export function replyReader(context: DecodeContext): ReplyReader {
       signature: { from: "generate_content", value },
     });
   };
+  const flushCode = (): void => {
+    if (ran === undefined) return;
+    close();
+    events.push({ type: "code", ...ran });
+    ran = undefined;
+  };
+  const readCode = (
+    { executableCode, codeExecutionResult }: JsonObject,
+  ): boolean => {
+    if (isObject(executableCode)) {
+      flushCode();
+      const language = textIn(executableCode["language"])?.toLowerCase();
+      ran = {
+        code: stringIn(executableCode["code"]) ?? "",
+        ...(language === undefined ? {} : { language }),
+      };
+    } else if (isObject(codeExecutionResult)) {
+      const { outcome, output } = codeExecutionResult;
+      ran = {
+        code: "",
+        ...ran,
+        output: stringIn(output) ?? "",
+        ...(outcome === "OUTCOME_OK" || outcome === undefined
+          ? {}
+          : { failed: true }),
+      };
+      flushCode();
+    } else {
+      flushCode();
+      return false;
+    }
+    return true;
+  };
   const readPart = (part: unknown): void => {
-    if (!isObject(part)) return;
+    if (!isObject(part) || readCode(part)) return;
     const signature = textIn(part["thoughtSignature"]);
     if (isObject(part["functionCall"])) {
       readCall(part["functionCall"], signature);
       return;
     }
-    const text = textIn(part["text"]) ?? codeText(part);
+    const text = textIn(part["text"]);
     // Without a picture or sound the answer is not complete.
     sawMedia ||= part["thought"] !== true &&
       (isObject(part["inlineData"]) || isObject(part["fileData"]));
@@ -367,6 +408,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         );
       }
       completeCall();
+      flushCode();
       close();
       // Frames repeat sources. Those of a text that ended before the first of them have no place.
       if (
@@ -448,23 +490,6 @@ function reasonWord(
   }
   const word = textIn(value);
   return word === undefined || UNSPECIFIED_REASONS.has(word) ? undefined : word;
-}
-
-/** Code that the vendor ran, and its output, as the format's own users see them. */
-function codeText(part: JsonObject): string | undefined {
-  const { executableCode, codeExecutionResult } = part;
-  const code = textIn(objectOr(executableCode)["code"]);
-  if (code !== undefined) {
-    const { language } = objectOr(executableCode);
-    return fence(code, (textIn(language) ?? "").toLowerCase());
-  }
-  const output = textIn(objectOr(codeExecutionResult)["output"]);
-  return output === undefined ? undefined : fence(output, "");
-}
-
-function fence(text: string, language: string): string {
-  const word = /^[a-z]+$/.test(language) ? language : "";
-  return `\n\`\`\`${word}\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 function argumentsText(args: unknown): string {

@@ -14,6 +14,7 @@ import {
 import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
 import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
@@ -21,8 +22,8 @@ import { isTagged } from "../../turns/signature_tags.ts";
 const THINKING = "messages[].content[].thinking";
 
 /**
- * The messages without other dialects' signatures and citations, without unsigned reasoning and
- * with an id of its own for each call; undefined where there is nothing to change. An empty
+ * The messages without other dialects' signatures, citations and code that ran, without unsigned
+ * reasoning and with an id of its own for each call; undefined where there is nothing to change. An empty
  * signature is the gateway's own mark; removed reasoning without any signature is reported, because
  * it may be the client's.
  */
@@ -66,7 +67,7 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     if (
       !isObject(message) || !Array.isArray(content) ||
       !content.some((block) =>
-        isUnsigned(block) || carriedValue(block) !== undefined ||
+        isForeign(block) || carriedValue(block) !== undefined ||
         isCited(block) ||
         (ids !== undefined && idField(block) !== undefined)
       )
@@ -76,18 +77,20 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     }
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
-    const kept = content.filter((block) => !isUnsigned(block)).map(
-      withoutCarried,
-    )
-      .map(withoutCitations).map((block) =>
-        ids === undefined ? block : renameIds(block, ids)
-      );
-    // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
+    const kept = content.filter((block) => !isForeign(block)).map((block) =>
+      withoutCitations(withoutCarried(block))
+    ).map((block) => ids === undefined ? block : renameIds(block, ids));
+    // A turn of nothing but such blocks is removed: the upstream would refuse an empty turn.
     if (kept.length > 0) cleaned.push({ ...message, content: kept });
   }
   return changed
     ? { fields: { messages: cleaned }, removed: unmarked ? [THINKING] : [] }
     : undefined;
+}
+
+/** Whether a block is what another dialect's upstream thought or ran. */
+function isForeign(block: unknown): boolean {
+  return isUnsigned(block) || isRanCode(block);
 }
 
 /** Whether a block is reasoning that another dialect's model made, see `encode_stream.ts`. */

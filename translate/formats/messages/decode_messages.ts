@@ -14,6 +14,7 @@ import type {
   TextPart,
   Turn,
 } from "../../model/request.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import { signedBy } from "../../turns/carried_signature.ts";
 import { isTagged, untag } from "../../turns/signature_tags.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
@@ -107,6 +108,7 @@ export function* decodeMessages(
         return [];
       }
       if (isExpired && block.type === "text") return [];
+      if (isRanCode(block)) return [];
       if (!isKnownBlock(block)) {
         const essential = role !== "assistant" ||
           ESSENTIAL_IN_ASSISTANT.has(block.type);

@@ -7,8 +7,10 @@ import type { JsonObject } from "../../bytes/json.ts";
 import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type Block,
+  type CodeBlock,
   foldReply,
   kindsOf,
+  type RanCode,
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
@@ -17,6 +19,7 @@ import { endFields, replyConfig } from "./reply_config.ts";
 import type { Citation } from "../../model/citation.ts";
 import { encodeCitation } from "./citations.ts";
 import { thinkingSignature } from "./signatures.ts";
+import { ranCodeId } from "../../turns/ran_code.ts";
 import { extraField } from "../../turns/carried_signature.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
@@ -32,7 +35,10 @@ export function encodeReply(
 ): JsonObject {
   const reply = foldReply(events);
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
-  const content = withoutBlanks(reply.blocks).flatMap((block) =>
+  const content = withoutBlanks(reply.content ?? reply.blocks).flatMap((
+    block,
+    at,
+  ) =>
     block.kind === "tool"
       ? [callBlock(
         callId(block.id),
@@ -40,6 +46,8 @@ export function encodeReply(
         callInput(block.text).input,
         block.signature,
       )]
+      : block.kind === "code"
+      ? codeBlocks(block, ranCodeId("srvtoolu", context.idSeed, at))
       : proseBlock(block)
   );
   const reason = settleStop(
@@ -58,8 +66,10 @@ export function encodeReply(
  * The blocks without blank texts, which upstreams would refuse in the next request: they become the
  * beginning of the next text, if there is one before a call.
  */
-function withoutBlanks(blocks: readonly Block[]): readonly Block[] {
-  const kept: Block[] = [];
+function withoutBlanks(
+  blocks: readonly (Block | CodeBlock)[],
+): readonly (Block | CodeBlock)[] {
+  const kept: (Block | CodeBlock)[] = [];
   let blanks = "";
   for (const block of blocks) {
     const isText = block.kind === "text" || block.kind === "refusal";
@@ -72,7 +82,7 @@ function withoutBlanks(blocks: readonly Block[]): readonly Block[] {
         ? { ...block, text: `${blanks}${block.text}` }
         : block,
     );
-    if (block.kind !== "reasoning") blanks = "";
+    if (block.kind !== "reasoning" && block.kind !== "code") blanks = "";
   }
   return kept;
 }
@@ -101,6 +111,31 @@ export function textBlock(
   citations: readonly Citation[] = [],
 ): JsonObject {
   return { type: "text", text, citations: citations.map(encodeCitation) };
+}
+
+/** Code that the upstream ran, and its output: as the vendor's own tool. */
+export function codeBlocks(
+  { code, output = "", failed }: RanCode,
+  id: string,
+): readonly [JsonObject, JsonObject] {
+  const isFailed = failed === true;
+  return [{
+    type: "server_tool_use",
+    id,
+    name: "code_execution",
+    input: { code },
+    caller: { type: "direct" },
+  }, {
+    type: "code_execution_tool_result",
+    tool_use_id: id,
+    content: {
+      type: "code_execution_result",
+      stdout: isFailed ? "" : output,
+      stderr: isFailed ? output : "",
+      return_code: isFailed ? 1 : 0,
+      content: [],
+    },
+  }];
 }
 
 /** A tool call, made by the model itself. */

@@ -8,15 +8,17 @@ import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
+  type RanCode,
   type ReplyEvent,
   settleStop,
   type Usage,
 } from "../../model/reply.ts";
+import { ranCodeId } from "../../turns/ran_code.ts";
 import type { Signature } from "../../model/request.ts";
 import { namedFrame } from "../../stream/sse.ts";
 import { encodeCitation } from "./citations.ts";
 import { errorBody } from "./error.ts";
-import { callBlock, textBlock } from "./encode_reply.ts";
+import { callBlock, codeBlocks, textBlock } from "./encode_reply.ts";
 import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
 import { thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
@@ -162,6 +164,21 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     }
     return release() + more(open, text);
   };
+  /** The input of a tool comes in deltas, as other calls' arguments. */
+  const writeCode = (ran: RanCode): string => {
+    const id = ranCodeId("srvtoolu", context.idSeed, index + 1);
+    const [use, result] = codeBlocks(ran, id);
+    const block = (content_block: JsonObject, delta?: JsonObject): string =>
+      frame("content_block_start", { index: ++index, content_block }) +
+      (delta === undefined
+        ? ""
+        : frame("content_block_delta", { index, delta })) +
+      frame("content_block_stop", { index });
+    return block({ ...use, input: {} }, {
+      type: "input_json_delta",
+      partial_json: JSON.stringify(use["input"]),
+    }) + block(result);
+  };
   const end = (): string => {
     const reason = settleStop(stop?.reason ?? "end", kinds);
     return start() + close() + frame("message_delta", {
@@ -196,6 +213,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
               },
             })
             : "";
+        case "code":
+          return start() + close() + writeCode(event);
         case "probabilities":
         case "lost":
           return "";
@@ -218,9 +237,6 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           );
       }
     },
-    // Clients take no field of a text block but its text after its first frame.
-    lost: ({ type }) =>
-      type === "sign" && open?.kind === "text" ? "thoughtSignature" : undefined,
     flush: () => open?.kind === "tool" ? release() : "",
     ping() {
       if (!started || done) return "";

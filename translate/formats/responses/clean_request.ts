@@ -15,6 +15,7 @@ import {
 } from "../../bytes/json.ts";
 import { replyId, storedState } from "./reply_config.ts";
 import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
 /** The value of `include` that requests the signatures of reasoning. */
@@ -27,7 +28,8 @@ const MAX_ITEM_ID = 64;
 const COMPARISON = "comparison_response_id";
 
 /**
- * A copy of the input without reasoning signed in another format, without unsigned reasoning where
+ * A copy of the input without reasoning of other formats and code that ran there, without unsigned
+ * reasoning where
  * the upstream signs its own, elsewhere without its ids, since no upstream stores the items, without
  * ids that are too long and texts' signatures of another format, and with an id of its own for each
  * call; and the cache options without a reply to compare with. Undefined if the request has none of
@@ -97,8 +99,9 @@ function renameIds(item: unknown, ids: CallIds): unknown {
 }
 
 function isForeignItem(item: unknown): boolean {
-  return isObject(item) && item["type"] === "reasoning" &&
-    isTagged(item["encrypted_content"]);
+  return isRanCode(item) ||
+    (isObject(item) && item["type"] === "reasoning" &&
+      isTagged(item["encrypted_content"]));
 }
 
 /** Reasoning that its model did not sign: another one's, or the client's. */

@@ -23,6 +23,7 @@ import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import { readSignature } from "./signatures.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import { signedBy } from "../../turns/carried_signature.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
 import { COMPACTION_REMEDY } from "./error.ts";
@@ -263,6 +264,7 @@ export function* decodeMessages(
   yield* visitEach(items, (item, index) => {
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
+    if (isRanCode(item)) return;
     if (isKnownItem(item)) return readKnown(item, path);
     if (item.type === "compaction_trigger") {
       throw invalidField(

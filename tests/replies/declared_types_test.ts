@@ -221,6 +221,7 @@ const EVENTS: readonly ReplyEvent[] = [
     signature: { from: "messages", value: "R", redacted: true },
   },
   { type: "close" },
+  { type: "code", code: "1 + 1", language: "python", output: "2" },
   { type: "open", kind: "text", phase: "commentary" },
   { type: "delta", text: "I look " },
   { type: "delta", text: "it up." },

@@ -94,12 +94,6 @@ const KEPT: readonly Kept[] = [
     reason: "declared for whole replies; vendors that search stream it so",
   },
   {
-    types: /essage(?:Event)?$/,
-    difference:
-      /\busage\.server_tool_use\.(?!web_(?:search|fetch)_)\w+_requests is not declared$/,
-    reason: "uses of other vendors' tools, which are billed",
-  },
-  {
     types: /^(?:completion|chunk)$/,
     difference: /\.cache_write_tokens_details is not declared$/,
     reason: "the lives of cache writes, as the Responses format declares them",

@@ -182,7 +182,8 @@ function decodePart(
     isObject(Reflect.get(part, kind))
   );
   if (vendors !== undefined) {
-    return [opaque(vendors, reading.written(path), part, role === "user")];
+    const { written } = reading;
+    return [opaque(written(vendors), written(path), part, role === "user")];
   }
   note(part, PART_FIELDS, PREFIX, reading);
   const { text, functionCall, functionResponse } = part;
@@ -234,11 +235,11 @@ function mediaOf(
 ): readonly ReturnType<typeof decodeBlob>[] {
   if (inlineData) {
     note(inlineData, BLOB_FIELDS, `${prefix}inlineData.`, reading);
-    return [decodeBlob(inlineData, reading.written(path))];
+    return [decodeBlob(inlineData, path, reading.written)];
   }
   if (fileData) {
     note(fileData, FILE_FIELDS, `${prefix}fileData.`, reading);
-    return [decodeFile(fileData, reading.written(path))];
+    return [decodeFile(fileData, path, reading.written)];
   }
   return [];
 }

@@ -57,7 +57,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const frame = (part: string, more = ""): string => {
     if (tail === "") {
       const fields = {
-        usageMetadata: encodePromptUsage(usage),
+        usageMetadata: encodePromptUsage(usage, context.inputEstimate),
         ...replyFields(id, context),
       };
       tail = `,${JSON.stringify(fields).slice(1)}\n\n`;

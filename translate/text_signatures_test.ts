@@ -81,6 +81,46 @@ for (const client of [messages, chatCompletions, responses, generateContent]) {
   });
 }
 
+const THOUGHT = {
+  candidates: [{
+    content: {
+      role: "model",
+      parts: [{ text: "hm", thought: true, thoughtSignature: "SIG" }, {
+        text: "yes",
+      }],
+    },
+    finishReason: "STOP",
+  }],
+};
+for (const client of [messages, chatCompletions, responses]) {
+  const from = client.name as keyof typeof KEEPING_CLIENTS;
+  const keeping = KEEPING_CLIENTS[from];
+  Deno.test(`a thought's signature returns from ${from} to Gemini`, () => {
+    for (
+      const kept of [
+        keeping.kept(whole("generate_content", client, THOUGHT)),
+        keeping.keptFrames(streamed("generate_content", client, [THOUGHT])),
+      ]
+    ) {
+      const { bytes } = translateRequest({
+        body: new TextEncoder().encode(JSON.stringify(keeping.request([
+          ...keeping.ask("go"),
+          ...kept,
+          ...keeping.ask("more"),
+        ]))),
+        from,
+        to: "generate_content",
+        model: "up",
+      });
+      const { contents } = JSON.parse(new TextDecoder().decode(bytes));
+      const [signed, answer] = contents[1].parts;
+      assert.deepEqual(answer, { text: "yes" });
+      assert.equal(signed.thought, true);
+      assert.equal(signed.thoughtSignature, "SIG");
+    }
+  });
+}
+
 Deno.test("a text's signature of the vendor's own is named where the host does not take it", () => {
   const { message, dropped } = returned(chatCompletions, [MESSAGE], {
     ...CHAT,

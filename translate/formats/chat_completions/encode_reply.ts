@@ -20,7 +20,7 @@ import {
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
-import { detailWriter, isDetailSignature } from "./signatures.ts";
+import { detailWriter } from "./signatures.ts";
 import { extraContent } from "../../turns/carried_signature.ts";
 import { firstChoice } from "./reply_reader.ts";
 import { encodeLogprobs } from "../../families/chat/logprobs.ts";
@@ -144,7 +144,11 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
  * signed.
  */
 function detailsOf(blocks: readonly Block[]): readonly JsonObject[] {
-  if (!blocks.some(({ signature }) => isDetailSignature(signature))) return [];
+  if (
+    !blocks.some(({ kind, signature }) =>
+      kind === "reasoning" && signature !== undefined
+    )
+  ) return [];
   const writer = detailWriter();
   return blocks.flatMap((block) => {
     if (block.kind === "reasoning") {

@@ -19,7 +19,7 @@ import type { Signature } from "../../model/request.ts";
 import type { TokenProbability } from "../../model/token_probability.ts";
 import { dataFrame } from "../../stream/sse.ts";
 import { extraContent } from "../../turns/carried_signature.ts";
-import { detailWriter, isDetailSignature, writeDetails } from "./signatures.ts";
+import { detailWriter, writeDetails } from "./signatures.ts";
 import { streamError } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
 import { annotation, replyId } from "./encode_reply.ts";
@@ -168,7 +168,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const sign = (signature: Signature): string => {
     if (open?.kind === "tool") return startTool(open, signature);
     if (open?.kind === "text") textSignature = signature;
-    if (open?.kind !== "reasoning" || !isDetailSignature(signature)) return "";
+    if (open?.kind !== "reasoning") return "";
     const detail = details.detail(open.texts.join(""), signature);
     signed.push(detail);
     return chunk(JSON.stringify({ reasoning_details: [detail] }));
@@ -186,7 +186,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         ? { ...(signed.length > 1 ? writeDetails(signed) : {}), ...ofText }
         : undefined,
     });
-    return Object.keys(fields).length > 0 ? chunk(JSON.stringify(fields)) : "";
+    return Object.entries(fields).map(([name, value]) =>
+      chunk(JSON.stringify({ [name]: value }))
+    ).join("");
   };
   const close = (): string => {
     const block = open;

@@ -162,11 +162,6 @@ function isTaggedDetail(
   return entry["format"] === RESPONSES_FORMAT && isTagged(entry["data"]);
 }
 
-/** Whether `reasoning_details` can carry this signature. */
-export function isDetailSignature(signature: Signature | undefined): boolean {
-  return signature !== undefined && signature.from !== "generate_content";
-}
-
 /**
  * Encodes one block of reasoning as an entry of `reasoning_details`. `index` counts all preceding
  * blocks of the message, including texts and calls, so that a gap shows that the block was not
@@ -221,7 +216,7 @@ export function detailWriter(): {
   began(kind: "text" | "refusal" | "tool"): void;
   /** Records more text of the open text block. */
   text(text: string): void;
-  /** Encodes a block of reasoning. The signature is left out if entries cannot carry it. */
+  /** Encodes a block of reasoning. */
   detail(text: string, signature: Signature | undefined): JsonObject;
 } {
   let blocks = 0;
@@ -236,7 +231,7 @@ export function detailWriter(): {
     detail: (text, signature) =>
       writeDetail(
         text,
-        isDetailSignature(signature) ? signature : undefined,
+        signature,
         blocks++,
         { content, calls },
       ),

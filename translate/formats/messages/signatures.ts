@@ -6,7 +6,7 @@ import { taggedValue } from "../../turns/signature_tags.ts";
 
 /**
  * The signature of a `thinking` or `redacted_thinking` block: the dialect's own, or a tagged one of
- * another dialect whose signed reasoning is sent back too. Undefined for other signatures.
+ * another dialect.
  */
 export function thinkingSignature(
   signature: Signature | undefined,
@@ -14,7 +14,6 @@ export function thinkingSignature(
   if (signature === undefined || signature.from === "messages") {
     return signature;
   }
-  if (signature.from === "generate_content") return undefined;
   const { redacted: _, ...proof } = signature;
   return { ...signature, value: taggedValue(proof) };
 }

@@ -248,6 +248,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "item_state",
     "open_item",
     "pair_items",
+    "ran_code",
     "reply_config",
     "reply_end",
     "reply_writer",

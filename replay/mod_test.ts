@@ -27,7 +27,7 @@ test(
   async (server, caller) => {
     for (let turn = 0; turn < 3; turn++) {
       await caller.post("/v1/chat/completions", chat("text", false));
-      await caller.readUntil('"system_fingerprint":null}');
+      await caller.readUntil('"system_fingerprint":"fp_replay"}');
     }
     assert.deepEqual(
       server.requestLog.entries.map((entry) => [entry.id, entry.connection]),

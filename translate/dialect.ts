@@ -12,6 +12,7 @@ import type { DialectName, GenerationRequest } from "./model/request.ts";
 import type { DialectState, StoredState } from "./model/stored_state.ts";
 import type { MatchedFrame, VariableKeys } from "./stream/frame_template.ts";
 import type { Frame } from "./stream/sse.ts";
+import type { Lack } from "./turns/named_losses.ts";
 import { type Steps } from "./steps.ts";
 
 /** What the decoder of a reply needs to know about its request; made by `encodeRequest`. */
@@ -230,6 +231,8 @@ export interface Dialect extends UpstreamDialect {
   readonly modelKey?: "modelVersion";
   /** The form of a stream: one JSON array of all frames' data. Absent: an event stream. */
   readonly streamForm?: "json_array";
+  /** What its replies have no place for; absent: nothing. */
+  readonly lacks?: readonly Lack[];
   /**
    * Decodes a client's request strictly.
    *

@@ -82,13 +82,13 @@ function assertSame(actual: Essence, source: Essence, where: string): void {
 
 /** Facts that are the same for clients of every format. */
 function essence(reply: Reply): Essence {
+  const { blocks } = reply;
   const joined = (kind: string): string =>
-    reply.blocks.filter((block) => block.kind === kind).map((block) =>
-      block.text
-    ).join("");
+    blocks.filter((block) => block.kind === kind).map((block) => block.text)
+      .join("");
   return {
     text: joined("text") + joined("refusal"),
-    tools: reply.blocks.flatMap((block) =>
+    tools: blocks.flatMap((block) =>
       block.kind === "tool"
         ? [{ name: block.name, arguments: JSON.parse(block.text || "{}") }]
         : []

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { Dialect, EncodeContext } from "./dialect.ts";
-import { arrayOr, type JsonObject, objectOr, stringIn } from "./bytes/json.ts";
+import type { JsonObject } from "./bytes/json.ts";
+import { generateContent } from "./formats/generate_content/mod.ts";
 import { messages } from "./formats/messages/mod.ts";
 import type { ReplyEvent } from "./model/reply.ts";
 import type { Signature } from "./model/request.ts";
@@ -10,6 +11,7 @@ import { responses } from "./formats/responses/mod.ts";
 import { isTagged, taggedValue, untag } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import { KEEPING_CLIENTS } from "./testing/kept_history.ts";
 import { blockOf } from "./testing/reply_events.ts";
 import { atOnce } from "./steps.ts";
 
@@ -30,31 +32,16 @@ const reply = (text: string, signature: Signature): ReplyEvent[] => [
   { type: "end" },
 ];
 
-/** How each format's clients send a reply back. */
-const REPLAYS: readonly {
-  readonly dialect: Dialect;
-  request(reply: JsonObject): JsonObject;
-}[] = [
-  {
-    dialect: messages,
-    request: ({ content }) => ({
-      model: "m",
-      max_tokens: 9,
-      messages: [{ role: "assistant", content }],
-    }),
-  },
-  {
-    dialect: chatCompletions,
-    request: ({ choices }) => ({
-      model: "m",
-      messages: [objectOr(arrayOr(choices)[0])["message"]],
-    }),
-  },
-  {
-    dialect: responses,
-    request: ({ output }) => ({ model: "m", input: output, store: false }),
-  },
+const DIALECTS: readonly Dialect[] = [
+  messages,
+  chatCompletions,
+  responses,
+  generateContent,
 ];
+
+/** The client of a format, as it sends a reply back. */
+const clientOf = ({ name }: Dialect) =>
+  KEEPING_CLIENTS[name as keyof typeof KEEPING_CLIENTS];
 
 function signatures(dialect: Dialect, request: JsonObject): Signature[] {
   return atOnce(dialect.decodeRequest(request)).turns.flatMap(({ parts }) =>
@@ -67,7 +54,8 @@ function signatures(dialect: Dialect, request: JsonObject): Signature[] {
 }
 
 Deno.test("a signature returns through every client format to the format that made it", () => {
-  for (const { dialect, request } of REPLAYS) {
+  for (const dialect of DIALECTS) {
+    const client = clientOf(dialect);
     for (const from of ["messages", "responses"] as const) {
       for (const text of ["thoughts", ""]) {
         const signature: Signature = {
@@ -76,8 +64,8 @@ Deno.test("a signature returns through every client format to the format that ma
           ...(text === "" ? { redacted: true } : {}),
         };
         const where = `${dialect.name} ${from} ${text}`;
-        const body = request(
-          dialect.encodeReply(reply(text, signature), CONTEXT),
+        const body = client.request(
+          client.kept(dialect.encodeReply(reply(text, signature), CONTEXT)),
         );
         const [back, ...more] = signatures(dialect, body);
         assert.equal(back?.from, from, where);
@@ -122,34 +110,6 @@ const INTERLEAVED: readonly ReplyEvent[] = [
   { type: "end" },
 ];
 
-/** The message that a chat client puts together from a stream. */
-function gathered(stream: string): JsonObject {
-  const deltas = sseParser().push(new TextEncoder().encode(stream))
-    .filter(({ data }) => data.startsWith("{"))
-    .map(({ data }) => {
-      const choice = objectOr(
-        arrayOr(objectOr(JSON.parse(data))["choices"])[0],
-      );
-      return objectOr(choice["delta"]);
-    });
-  const text = (key: string): string =>
-    deltas.map((delta) => stringIn(delta[key]) ?? "").join("");
-  return {
-    role: "assistant",
-    content: text("content"),
-    reasoning_content: text("reasoning_content"),
-    reasoning_details: deltas.flatMap((delta) =>
-      arrayOr(delta["reasoning_details"])
-    ),
-    tool_calls: deltas.flatMap((delta) => arrayOr(delta["tool_calls"])).filter(
-      (call) => objectOr(call)["id"] !== undefined,
-    ).map((call) => ({
-      ...objectOr(call),
-      function: { name: "f", arguments: "{}" },
-    })),
-  };
-}
-
 Deno.test("signed reasoning between text and calls returns in its order through every client's format", () => {
   const order = (dialect: Dialect, body: JsonObject): string[] =>
     atOnce(dialect.decodeRequest(body)).turns.flatMap(({ parts }) =>
@@ -158,14 +118,24 @@ Deno.test("signed reasoning between text and calls returns in its order through 
       )
     );
   const expected = ["A", "tool_call", "B", "text", "C", "tool_call"];
-  for (const { dialect, request } of REPLAYS) {
-    const whole = request(dialect.encodeReply(INTERLEAVED, CONTEXT));
-    assert.deepEqual(order(dialect, whole), expected, dialect.name);
+  for (const dialect of DIALECTS) {
+    const client = clientOf(dialect);
+    const whole = client.kept(dialect.encodeReply(INTERLEAVED, CONTEXT));
+    assert.deepEqual(
+      order(dialect, client.request(whole)),
+      expected,
+      dialect.name,
+    );
   }
   const encoder = chatCompletions.streamEncoder(CONTEXT);
   const stream = INTERLEAVED.map((event) => encoder.push(event)).join("");
-  const streamed = { model: "m", messages: [gathered(stream)] };
-  assert.deepEqual(order(chatCompletions, streamed), expected);
+  const frames = sseParser().push(new TextEncoder().encode(stream))
+    .flatMap(({ data }) => data.startsWith("{") ? [JSON.parse(data)] : []);
+  const chat = KEEPING_CLIENTS.chat_completions;
+  assert.deepEqual(
+    order(chatCompletions, chat.request(chat.keptFrames(frames))),
+    expected,
+  );
 });
 
 Deno.test("untagged() reads only values from taggedValue()", () => {

@@ -61,7 +61,7 @@ for (const [name, fields, isShown] of rows) {
     for (const reply of [[whole], streamed]) {
       const text = reply.map((bytes) => new TextDecoder().decode(bytes))
         .join("");
-      assert.equal(text.includes('{"text":"hm","thought":true}'), isShown);
+      assert.equal(text.includes('{"text":"hm","thought":true'), isShown);
       assert.equal(text.includes("hm"), isShown);
       assert.ok(text.includes('{"text":"yes"}'));
       assert.ok(text.includes('"finishReason":"STOP"'));

@@ -26,8 +26,10 @@ export function geminiBody(request: ModelRequest): JsonObject {
   return {
     contents: request.turns.map(({ role, parts }) => ({
       role: role === "assistant" ? "model" : "user",
-      parts: inOrder(parts, [...names.keys()]).flatMap((part) =>
-        partBody(part, names)
+      parts: signed(
+        inOrder(parts, [...names.keys()]).flatMap((part) =>
+          partBody(part, names)
+        ),
       ),
     })),
     ...(request.system === ""
@@ -53,6 +55,16 @@ export function geminiBody(request: ModelRequest): JsonObject {
       ? {}
       : { toolConfig: { functionCallingConfig: choiceBody(request) } }),
   };
+}
+
+/** The parts with the vendor's word for calls of other models on the first call. */
+function signed(parts: readonly JsonObject[]): JsonObject[] {
+  const first = parts.findIndex((part) => "functionCall" in part);
+  return parts.map((part, index) =>
+    index !== first || part["thoughtSignature"] !== undefined
+      ? part
+      : { ...part, thoughtSignature: "skip_thought_signature_validator" }
+  );
 }
 
 /** Results in the order of their calls: this dialect pairs them by name and order. */

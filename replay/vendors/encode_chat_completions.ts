@@ -85,7 +85,7 @@ interface ChatHead {
   readonly created: number;
   readonly model: string;
   readonly service_tier: string;
-  readonly system_fingerprint: string | null;
+  readonly system_fingerprint: string;
 }
 
 function head(object: string, model: string, seeded: SeededRandom): ChatHead {
@@ -96,7 +96,7 @@ function head(object: string, model: string, seeded: SeededRandom): ChatHead {
     created: CREATED,
     model,
     service_tier: "default",
-    system_fingerprint: null,
+    system_fingerprint: "fp_replay",
   };
 }
 

@@ -61,11 +61,12 @@ export function encodeMessagesFrames(
       stop_reason: STOP_REASONS[reply.stop],
       stop_sequence: reply.stopSequence,
       stop_details: null,
+      container: null,
     },
     usage: {
       ...inputUsage(reply),
       output_tokens: reply.usage.output,
-      ...thinkingUsage(reply),
+      ...endUsage(reply),
     },
   });
   send({ type: "message_stop" });
@@ -86,9 +87,8 @@ export function encodeMessagesBody(
       ...inputUsage(reply),
       cache_creation: cacheCreation(reply),
       output_tokens: reply.usage.output,
-      service_tier: "standard",
-      inference_geo: "not_available",
-      ...thinkingUsage(reply),
+      ...endUsage(reply),
+      ...SERVED,
     },
   });
 }
@@ -114,8 +114,17 @@ function envelope(model: string, seeded: SeededRandom): object {
     stop_reason: null,
     stop_sequence: null,
     stop_details: null,
+    container: null,
+    diagnostics: null,
   };
 }
+
+/** How a reply was served. */
+const SERVED = {
+  service_tier: "standard",
+  inference_geo: "not_available",
+  speed: null,
+};
 
 function startUsage(reply: NeutralReply): object {
   return {
@@ -123,8 +132,9 @@ function startUsage(reply: NeutralReply): object {
       ...inputUsage(reply),
       cache_creation: cacheCreation(reply),
       output_tokens: Math.min(1, reply.usage.output),
-      service_tier: "standard",
-      inference_geo: "not_available",
+      output_tokens_details: null,
+      server_tool_use: null,
+      ...SERVED,
     },
   };
 }
@@ -145,16 +155,19 @@ function cacheCreation({ usage }: NeutralReply): object {
   };
 }
 
-function thinkingUsage({ usage }: NeutralReply): object {
-  return usage.reasoning === 0
-    ? {}
-    : { output_tokens_details: { thinking_tokens: usage.reasoning } };
+function endUsage({ usage }: NeutralReply): object {
+  return {
+    output_tokens_details: usage.reasoning === 0
+      ? null
+      : { thinking_tokens: usage.reasoning },
+    server_tool_use: null,
+  };
 }
 
 function opening(block: NeutralBlock, seeded: SeededRandom): object {
   switch (block.kind) {
     case "text":
-      return { type: "text", text: "" };
+      return { type: "text", text: "", citations: null };
     case "thinking":
       return { type: "thinking", thinking: "", signature: "" };
     case "tool":
@@ -169,7 +182,7 @@ function opening(block: NeutralBlock, seeded: SeededRandom): object {
 function closed(block: NeutralBlock, seeded: SeededRandom): object {
   switch (block.kind) {
     case "text":
-      return { type: "text", text: block.pieces.join("") };
+      return { type: "text", text: block.pieces.join(""), citations: null };
     case "thinking":
       return {
         type: "thinking",

@@ -133,6 +133,7 @@ export function encodeResponsesFrames(
         ...fields,
       });
     const text = pieces.join("");
+    const more = event === "output_text" ? { logprobs: [] } : {};
     send("response.output_item.added", {
       output_index,
       item: item.of("", "in_progress"),
@@ -142,9 +143,9 @@ export function encodeResponsesFrames(
     }
     for (const delta of pieces) {
       const obfuscation = letters(seeded, seeded(16));
-      about(`${event}.delta`, { delta, obfuscation });
+      about(`${event}.delta`, { delta, ...more, obfuscation });
     }
-    about(`${event}.done`, { [field]: text });
+    about(`${event}.done`, { [field]: text, ...more });
     if (part !== undefined) {
       about(`${part[0]}.done`, { part: item.partOf(text) });
     }
@@ -185,7 +186,6 @@ const SETTINGS = {
   top_logprobs: 0,
   top_p: 1,
   truncation: "disabled",
-  user: null,
   metadata: {},
   presence_penalty: 0,
   frequency_penalty: 0,
@@ -214,13 +214,16 @@ function configOf(
   return {
     ...SETTINGS,
     ...Object.fromEntries(
-      Object.keys(SETTINGS).filter((name) => (asked[name] ?? null) !== null)
+      [...Object.keys(SETTINGS), "user"].filter((name) =>
+        (asked[name] ?? null) !== null
+      )
         .map((name) => [name, asked[name]]),
     ),
     id: `resp_${letters(seeded, ID_LETTERS)}`,
     object: "response",
     created_at: CREATED,
     status: "in_progress",
+    access_programs: null,
     background: false,
     completed_at: null,
     error: null,

@@ -102,6 +102,8 @@ const PASSED: readonly Row[] = [
   [CONTENT, { serviceTier: "STANDARD" }],
   [CONTENT, { generationConfig: { responseModalities: ["TEXT"] } }],
   [CONTENT, { tools: [{ codeExecution: {} }, { url_context: {} }] }],
+  [CONTENT, { tools: [{ googleSearch: {} }] }],
+  [CONTENT, { tools: [{ google_search: {} }] }],
   [MESSAGES, { tools: [{ type: "bash_20250124", name: "bash" }] }],
   [MESSAGES, {
     tools: [{

@@ -18,7 +18,7 @@ export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
  * client sends is removed and named; `passed`: a client's own fields are passed on, and
  * `reasoning_details` that such a host sealed return; `details`: also reasoning signed in the
  * messages format, as `reasoning_details`; `google`: also signatures of the generate-content
- * format, as `extra_content` of their calls.
+ * format, as `extra_content` of their calls and texts.
  */
 export type ProofFields = "none" | "passed" | "details" | "google";
 

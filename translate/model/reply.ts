@@ -79,6 +79,17 @@ export interface ServedUsage extends Omit<Usage, "served"> {
   readonly model: string;
 }
 
+/** Code that the upstream ran. */
+export interface RanCode {
+  readonly code: string;
+  /** In lower case: `python`; absent where the upstream does not report it. */
+  readonly language?: string;
+  /** What it wrote; absent where the upstream does not report it. */
+  readonly output?: string;
+  /** Absent: it did not fail. */
+  readonly failed?: true;
+}
+
 /** What a block holds. */
 export type BlockKind = "text" | "reasoning" | "refusal" | "tool";
 
@@ -125,6 +136,8 @@ export type ReplyEvent =
   | { readonly type: "close" }
   /** The upstream searched the web, and found these sources; between blocks. */
   | ({ readonly type: "search" } & WebSearched)
+  /** Code that ran, with its output; between blocks. */
+  | { readonly type: "code" } & RanCode
   /** A part of the reply that has no neutral counterpart, by the upstream's word for its kind. */
   | { readonly type: "lost"; readonly kind: string }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
@@ -161,6 +174,11 @@ export type Block =
     readonly signature?: Signature;
   };
 
+/** What the upstream ran itself, between the blocks of a reply. */
+export type ServerBlock =
+  | ({ readonly kind: "code" } & RanCode)
+  | ({ readonly kind: "search" } & WebSearched);
+
 /** A whole reply, added up from its events. */
 export interface Reply {
   /** The upstream's id; encoders generate one where it is absent. */
@@ -169,8 +187,8 @@ export interface Reply {
   readonly model?: string;
   /** In the order in which they were opened. */
   readonly blocks: readonly Block[];
-  /** Searches of the web, each with the number of blocks before it; absent: none were made. */
-  readonly searches?: readonly (WebSearched & { readonly after: number })[];
+  /** The blocks and what the upstream ran, in order; absent where it ran nothing. */
+  readonly content?: readonly (Block | ServerBlock)[];
   /** Absent where the upstream gives none. */
   readonly probabilities?: readonly TokenProbability[];
   /** Empty where none was reported. */
@@ -209,8 +227,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
   let model: string | undefined;
   let usage: Usage = {};
   let stop: Reply["stop"];
-  const blocks: Block[] = [];
-  const searches: (WebSearched & { readonly after: number })[] = [];
+  const content: (Block | ServerBlock)[] = [];
   const probabilities: TokenProbability[] = [];
   let open: {
     head: ReplyEvent & { type: "open" };
@@ -225,7 +242,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       ...(open.signature === undefined ? {} : { signature: open.signature }),
     };
     const head = open.head;
-    blocks.push(
+    content.push(
       head.kind === "tool"
         ? {
           kind: "tool",
@@ -269,14 +286,13 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       case "close":
         close();
         break;
-      case "search":
+      case "code":
+      case "search": {
+        const { type: kind, ...ran } = event;
         close();
-        searches.push({
-          queries: event.queries,
-          sources: event.sources,
-          after: blocks.length,
-        });
+        content.push({ kind, ...ran } as ServerBlock);
         break;
+      }
       case "usage":
         usage = mergeUsage(usage, event.usage);
         break;
@@ -293,11 +309,14 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
     }
   }
   close();
+  const blocks = content.filter((block) =>
+    block.kind !== "code" && block.kind !== "search"
+  );
   return {
     ...(id === undefined ? {} : { id }),
     ...(model === undefined ? {} : { model }),
     blocks,
-    ...(searches.length === 0 ? {} : { searches }),
+    ...(blocks.length < content.length ? { content } : {}),
     ...(probabilities.length === 0 ? {} : { probabilities }),
     usage,
     ...(stop === undefined ? {} : { stop }),

@@ -77,6 +77,10 @@ export function progressTracker(): ProgressTracker {
   let blocks = 0;
   const lost = new Set<string>();
   let thoughtChars: number | undefined;
+  const countBlock = (): void => {
+    started = true;
+    if (++blocks > MAX_BLOCKS) throw unreadableReply("it has too many blocks");
+  };
   return {
     observe(event) {
       switch (event.type) {
@@ -91,11 +95,12 @@ export function progressTracker(): ProgressTracker {
         case "delta":
           generatedChars += event.text.length;
           return;
+        case "code":
+          countBlock();
+          generatedChars += event.code.length;
+          return;
         case "open":
-          started = true;
-          if (++blocks > MAX_BLOCKS) {
-            throw unreadableReply("it has too many blocks");
-          }
+          countBlock();
           if (event.kind !== "reasoning") thoughtChars ??= generatedChars;
           if (event.kind === "tool") generatedChars += event.name.length;
           return;

@@ -61,6 +61,8 @@ export interface TextPart extends Cacheable {
   readonly text: string;
   /** The Responses format's `phase` of an assistant's message; other dialects have none. */
   readonly phase?: string;
+  /** Absent where the model attached none. */
+  readonly signature?: Signature;
 }
 export interface ImagePart extends Cacheable, Placed {
   readonly type: "image";

@@ -17,6 +17,7 @@ import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import { answerOnly } from "../turns/answer_only.ts";
+import { namedLosses } from "../turns/named_losses.ts";
 import { settledEnd } from "../turns/settled_end.ts";
 import { atStops } from "../turns/stop_texts.ts";
 import type { ReplyEvent } from "../model/reply.ts";
@@ -78,10 +79,9 @@ function translatingRelay(
   const writer = eventWriter(client, encode, decode.stops);
   // What the client receives for the current chunk.
   let text = "";
-  const only = decode.formatTool === undefined ? undefined : answerOnly();
-  const settled = settledEnd();
+  const received = clientEvents(client, decode, true);
   const write = (events: readonly ReplyEvent[]): void => {
-    for (const event of settled(only?.(events) ?? events)) {
+    for (const event of received(events)) {
       text += writer.push(event);
     }
     text += writer.flush();
@@ -239,8 +239,10 @@ export function* wholeReply(
   const { reply, text, top } = yield* parsedReply(body);
   const isPassed = passesThrough(client.name, upstream.name, decode) &&
     isObject(reply);
-  const decoded = wholeEvents(upstream, decode, reply);
-  const events = isPassed ? decoded : settledEnd()(decoded);
+  const decoded = upstream.decodeReply(reply, decode);
+  const events = isPassed
+    ? decoded
+    : clientEvents(client, decode, false)(decoded);
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   yield;
@@ -270,7 +272,8 @@ export function* streamOfWhole(
   body: Uint8Array,
 ): Steps<WholeReply> {
   const { reply } = yield* parsedReply(body);
-  const events = settledEnd()(wholeEvents(upstream, decode, reply));
+  const decoded = upstream.decodeReply(reply, decode);
+  const events = clientEvents(client, decode, true)(decoded);
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   yield;
@@ -309,25 +312,22 @@ export function* wholeOfStream(
   }
   read(reader.end());
   for (const event of decoder.end()) events.push(event);
-  const kept = settledEnd()(answerOf(decode, events));
+  const kept = clientEvents(client, decode, false)(events);
   const progress = progressOf(kept);
   if (progress.error !== undefined) throw progress.error;
   return yield* foldReply(client, decode, encode, kept, progress);
 }
 
-function wholeEvents(
-  upstream: UpstreamDialect,
-  decode: DecodeContext,
-  reply: unknown,
-): readonly ReplyEvent[] {
-  return answerOf(decode, upstream.decodeReply(reply, decode));
-}
-
-function answerOf(
-  decode: DecodeContext,
-  events: readonly ReplyEvent[],
-): readonly ReplyEvent[] {
-  return decode.formatTool === undefined ? events : answerOnly()(events);
+/** Makes the events of a translated reply those that its client receives. */
+function clientEvents(
+  { lacks }: Dialect,
+  { formatTool }: DecodeContext,
+  isStream: boolean,
+): (events: readonly ReplyEvent[]) => readonly ReplyEvent[] {
+  const only = formatTool === undefined ? undefined : answerOnly();
+  const settled = settledEnd();
+  const named = namedLosses(lacks, isStream);
+  return (events) => named(settled(only?.(events) ?? events));
 }
 
 function tellsStop(events: readonly ReplyEvent[]): boolean {

@@ -18,6 +18,9 @@ const FORMATS: ReadonlyMap<string, DialectName> = new Map([
   ["chat_completions", "chat_completions"],
 ]);
 
+/** Marks reasoning of another format that has no signature; names no format. */
+export const UNSIGNED: string = `${OPENING}unsigned:`;
+
 /** The signature with its tag in front. */
 export function taggedValue({ from, value, redacted }: Signature): string {
   return `${OPENING}${from}${redacted === true ? REDACTED : ""}:${value}`;

@@ -65,6 +65,7 @@ export function atStops(
       case "cite":
       case "close":
       case "sign":
+      case "code":
       case "search":
       case "end":
       case "error":
@@ -96,6 +97,7 @@ export function atStops(
       case "cite":
       case "probabilities":
       case "close":
+      case "code":
       case "search":
       case "lost":
       case "stop":

@@ -1,5 +1,5 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
-import { fact, factOf, type Finding } from "../../suite/finding.ts";
+import { fact, factOf, type Finding, offered } from "../../suite/finding.ts";
 import {
   changeRequest,
   inParts,
@@ -9,6 +9,7 @@ import { withAt } from "../../faults/change_reply.ts";
 import {
   ARGS,
   ascii,
+  callSignatures,
   chatCall,
   resultIds,
   results,
@@ -16,10 +17,17 @@ import {
 } from "./faults.ts";
 import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
-import { brief, sameJson } from "../../evidence/json_path.ts";
+import {
+  at,
+  brief,
+  listAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
+import { SIGNATURE_OF } from "../generate_content/signatures.ts";
 import { callOf, ownDialect } from "./checks_upstream.ts";
 
 const RESULTS =
@@ -244,6 +252,74 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         "result",
         (part) => ({ ...part, failed: true }),
       ),
+    },
+  },
+  {
+    id: "tools.unsigned-call",
+    source:
+      "https://ai.google.dev/gemini-api/docs/thought-signatures, calls of other models",
+    rule:
+      "The first call of a step of the running turn has a `thoughtSignature`; a call that another model made has the documented word.",
+    judge: (e) =>
+      offered(
+        e.matching("*/*/bare").filter((x) =>
+          callOf(x).dialect === "generate_content"
+        ),
+        "has the generate-content format",
+      ).map((x) => {
+        const part = listAt(callOf(x).json, "contents").flatMap((turn) =>
+          listAt(turn, "parts")
+        ).find((part) => at(part, "functionCall") !== undefined);
+        const signature = textAt(part ?? null, "thoughtSignature");
+        return factOf("thoughtSignature of the call", signature, x)
+          .mustBe("a signature", signature !== "");
+      }),
+    faults: {
+      "tool-call-unsigned": callSignatures(""),
+      "tool-call-signature-empty": callSignatures(',"thoughtSignature":""'),
+    },
+  },
+  {
+    id: "tools.moved-calls",
+    source: RESULTS,
+    rule:
+      "A conversation may go on with another model amid its calls: call and result reach it, paired.",
+    reads: ["tool-moved"],
+    judge: (e) =>
+      histories(e, "*/*/moved", (steps) => [called(steps), answers(steps)]),
+    faults: {
+      ...sharedFaults("tool-results-other-ids"),
+    },
+  },
+  {
+    id: "tools.moved-signature",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, signatures are verified",
+    rule:
+      "What one model signed does not reach a model of another upstream, which would refuse it.",
+    reads: ["tool-moved"],
+    matching: "*/*/moved",
+    each: (x) => {
+      const signature = SIGNATURE_OF["messages"] ?? "";
+      const { body } = callOf(x);
+      return factOf("request upstream", body.slice(0, 600))
+        .mustBe(
+          "no signature of another model",
+          signature !== "" && !body.includes(signature),
+        );
+    },
+    faults: {
+      "tool-moved-signature-sent": {
+        upstream: (call, { request }) => ({
+          ...call,
+          body: {
+            ...call.body,
+            ...(request.body.includes(SIGNATURE_OF["messages"] ?? "")
+              ? { note: SIGNATURE_OF["messages"] ?? "" }
+              : {}),
+          },
+        }),
+      },
     },
   },
   {

@@ -22,6 +22,7 @@ import {
   type Json,
   type JsonObject,
   objectOf,
+  parseJson,
 } from "@model-gateway/replay/json";
 import type { TurnPart } from "../../reference_gateway/part.ts";
 
@@ -132,6 +133,21 @@ export function resultsLast(body: JsonObject): JsonObject {
     ...body,
     ...(Array.isArray(messages) ? { messages: messages.map(moved) } : {}),
     ...(Array.isArray(contents) ? { contents: contents.map(moved) } : {}),
+  };
+}
+
+/** Replaces the signatures in the request upstream by this member, or by none. */
+export function callSignatures(member: string): Hooks {
+  return {
+    upstream: (call) => ({
+      ...call,
+      body: objectOf(parseJson(
+        JSON.stringify(call.body).replaceAll(
+          /,"thoughtSignature":"[^"]*"/g,
+          member,
+        ),
+      )),
+    }),
   };
 }
 

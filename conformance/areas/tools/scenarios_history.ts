@@ -1,4 +1,5 @@
 /** Scenarios of the area `tools` about the turns after a call. */
+import { at } from "../../evidence/json_path.ts";
 import { toolCallsIn } from "../../evidence/tool_calls.ts";
 import {
   type Json,
@@ -185,6 +186,37 @@ async function converse(
   }));
 }
 
+/** Asks one model, keeps its reply as it is, and asks each other model to go on. */
+async function move(
+  session: Session,
+  endpoint: Generation,
+  from: Route,
+): Promise<void> {
+  const tools = toolsFor(endpoint, TOOLS);
+  const question = session.prompt("thinking-tool", "The weather in Lima.");
+  const first = await session.send(
+    plainRequest(endpoint, from, "asked", question, tools),
+  );
+  const turn: Json = endpoint === "chat"
+    ? at(first.json, "choices.0.message") ?? null
+    : { role: "assistant", content: at(first.json, "content") ?? null };
+  const answers = toolCallsIn(first).map(({ id }) => ({
+    id,
+    answer: "12 degrees in Lima",
+  }));
+  for (const to of session.routes(endpoint)) {
+    if (to === from) continue;
+    await session.send(plainRequest(endpoint, to, "moved", "", {
+      ...tools,
+      messages: [
+        { role: "user", content: question },
+        turn,
+        ...answerTurns(endpoint, answers, session.prompt("text", "Go on.")),
+      ],
+    }));
+  }
+}
+
 export const TOOL_HISTORY_SCENARIOS: readonly Scenario[] = [
   {
     name: "tool-histories",
@@ -215,6 +247,16 @@ export const TOOL_HISTORY_SCENARIOS: readonly Scenario[] = [
       onRoutes(session, (endpoint, route) => [
         converse(session, endpoint, route, "whole"),
         converse(session, endpoint, route, "stream"),
+      ]),
+  },
+  {
+    name: "tool-moved",
+    about: "A conversation that goes on with another model amid its calls",
+    mode: "replay",
+    cost: perRoute(4, 64),
+    play: (session) =>
+      onRoutes(session, (endpoint, route) => [
+        move(session, endpoint, route),
       ]),
   },
 ];

@@ -99,7 +99,8 @@ const messagesMore = (
 /** Inference in the US only, for models from Opus 4.6 on: the same page, "Data residency". */
 const US_ONLY: Condition = { region: "us", factor: 1.1 };
 
-// https://developers.openai.com/api/docs/pricing, 2026-11-23, "Built-in tools".
+// https://developers.openai.com/api/docs/pricing, 2026-11-23, "Built-in tools". The price of a
+// container is by the minute, that of a picture by another model's tokens: neither is by use.
 const RESPONSES_USES = { web_search: 10_000, file_search: 2_500 };
 
 // https://ai.google.dev/gemini-api/docs/pricing, 2026-11-28: 1,000 searches cost 14 dollars after

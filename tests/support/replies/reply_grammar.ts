@@ -114,6 +114,11 @@ export function readMessageStream(stream: string, model: string): ReadReply {
           assert.equal(block["signature"], "");
         } else if (open === "redacted_thinking") {
           parts.push(`redacted:${text(block["data"])}`);
+        } else if (open === "server_tool_use") {
+          assert.equal(block["name"], "code_execution");
+          assert.deepEqual(block["input"], {});
+        } else if (open === "code_execution_tool_result") {
+          assert.notEqual(text(block["tool_use_id"]), "");
         } else {
           assert.equal(open, "tool_use");
           assert.deepEqual(block["input"], {});
@@ -134,10 +139,12 @@ export function readMessageStream(stream: string, model: string): ReadReply {
           text: ["text_delta", "citations_delta"],
           thinking: ["thinking_delta", "signature_delta"],
           tool_use: ["input_json_delta"],
+          server_tool_use: ["input_json_delta"],
         };
         assert.ok(allowed[open]?.includes(text(delta["type"])), frame);
-        if (open === "tool_use") call += text(delta["partial_json"]);
-        else if (delta["type"] === "citations_delta") {
+        if (delta["type"] === "input_json_delta") {
+          call += text(delta["partial_json"]);
+        } else if (delta["type"] === "citations_delta") {
           text(fields(delta["citation"])["url"]);
         } else if (delta["type"] === "signature_delta") {
           parts.push(`signature:${text(delta["signature"])}`);
@@ -277,8 +284,10 @@ export function readChatStream(
     } else if (field === "reasoning_details") {
       parts.push(`signature:${JSON.stringify(delta[field])}`);
     } else if (field === "extra_content") {
-      // All of `reasoning_details` once more.
-      assert.deepEqual(Object.keys(fields(delta[field])), ["gateway"]);
+      // All of `reasoning_details` once more, and the signature of the text.
+      for (const key of Object.keys(fields(delta[field]))) {
+        assert.ok(key === "gateway" || key === "google", key);
+      }
     } else if (field === "annotations") {
       assert.ok(Array.isArray(delta[field]));
       for (const one of delta[field]) {

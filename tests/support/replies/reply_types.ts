@@ -70,10 +70,10 @@ interface Kept {
 const KEPT: readonly Kept[] = [
   {
     types:
-      /^(?:message|messageEvent|betaMessage|betaMessageEvent|completion|chunk)$/,
+      /^(?:message|messageEvent|betaMessage|betaMessageEvent|completion|chunk|response|responseEvent)$/,
     difference: /\bextra_content is not declared$/,
     reason:
-      "the signature of another format's call: clients send unknown fields of calls back, and the upstream wants it",
+      "the signature of another format's call or text: clients send unknown fields back, and the upstream wants it",
   },
   {
     types: /^(?:message|messageEvent|messageCount)$/,
@@ -92,12 +92,6 @@ const KEPT: readonly Kept[] = [
     types: /^chunk$/,
     difference: /\.delta\.annotations is not declared$/,
     reason: "declared for whole replies; vendors that search stream it so",
-  },
-  {
-    types: /essage(?:Event)?$/,
-    difference:
-      /\busage\.server_tool_use\.(?!web_(?:search|fetch)_)\w+_requests is not declared$/,
-    reason: "uses of other vendors' tools, which are billed",
   },
   {
     types: /^(?:completion|chunk)$/,

@@ -44,10 +44,10 @@ interface BlockWriter {
   /** Appends text to a block of this kind. An empty text opens no block. */
   addText(kind: TextKind, text: string): void;
   /**
-   * Signs the preceding reasoning block. Without such a block, or for redacted reasoning, the
-   * signature gets a block of its own.
+   * Signs the preceding block of reasoning or text. Without such a block, or for redacted reasoning,
+   * the signature gets a block of its own.
    */
-  sign(signature: Signature): void;
+  sign(signature: Signature, kind: "reasoning" | "text"): void;
   /** Adds a source to the text block that is open, or to the next one. */
   cite(citation: Citation): void;
   /** Appends a piece to the call that it continues, or begins a new call. */
@@ -208,13 +208,13 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       ) last.texts.push(text);
       else queue.push({ kind, texts: [text] });
     },
-    sign(signature) {
+    sign(signature, kind) {
       started = true;
       const last = busy() ? queue.at(-1) : open;
-      const fits = last?.kind === "reasoning" &&
+      const fits = last?.kind === kind &&
         last.signature === undefined && signature.redacted !== true;
       if (!fits) {
-        const block: Prose = { kind: "reasoning", texts: [], signature };
+        const block: Prose = { kind, texts: [], signature };
         if (busy()) queue.push(block);
         else start(block);
         return;

@@ -21,12 +21,12 @@ import {
   withReasoningTags,
 } from "./host_forms.ts";
 import {
-  allDetails,
-  isOwnDetail,
-  readCallSignature,
-  UNSIGNED_CALL,
-  writeCallSignature,
-} from "./signatures.ts";
+  carriedSignature,
+  carriedValue,
+  extraContent,
+  withoutCarried,
+} from "../../turns/carried_signature.ts";
+import { allDetails, isOwnDetail, UNSIGNED_CALL } from "./signatures.ts";
 
 /** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
 const REASONING = "messages[].reasoning_content";
@@ -108,16 +108,30 @@ function cleanMessage(
   if (Array.isArray(calls)) {
     marked ||= calls.some(isMarked);
     const proven = calls.map((call: unknown, index) =>
-      withProof(call, index === 0, can, dropped)
+      withProof(
+        index === 0 && can.signedCalls ? signedCall(call) : call,
+        "messages[].tool_calls[].extra_content",
+        can,
+        dropped,
+      )
     );
     if (proven.some((call, index) => call !== calls[index])) {
       put("tool_calls", proven);
     }
   }
-  if (all !== undefined) {
-    const { gateway: _, ...others } = objectOr(message["extra_content"]);
-    put("extra_content", Object.keys(others).length > 0 ? others : undefined);
-  }
+  marked ||= isMarked(message);
+  const { extra_content: extra } = objectOr(
+    withProof(message, "messages[].extra_content", can, dropped),
+  );
+  const { gateway: _, ...others } = objectOr(extra);
+  put(
+    "extra_content",
+    all === undefined
+      ? extra
+      : Object.keys(others).length > 0
+      ? others
+      : undefined,
+  );
   // Reasoning beside a foreign signature comes from the same foreign model.
   const withThoughts = message["reasoning_content"] !== undefined &&
     (!can.takesReasoning || (marked && !can.replayReasoning));
@@ -144,46 +158,44 @@ function keptDetails(
   });
 }
 
-/** Whether the gateway tagged the signature of a call. */
-function isMarked(call: unknown): boolean {
-  const google = objectOr(objectOr(objectOr(call)["extra_content"])["google"]);
-  return isTagged(google["thought_signature"]);
+/** Whether the gateway tagged the signature of a call or a message. */
+function isMarked(carrier: unknown): boolean {
+  return isTagged(carriedValue(carrier));
 }
 
-/** A call with the signature that its host takes. */
+/** A call with a signature, where need be the word for calls of other models. */
+function signedCall(call: unknown): unknown {
+  return !isObject(call) || carriedSignature(call) !== undefined ? call : {
+    ...withoutCarried(call),
+    extra_content: { ...objectOr(call["extra_content"]), ...UNSIGNED_CALL },
+  };
+}
+
+/**
+ * A call or a message with the signature that its host takes. What else it had, under `path`, is
+ * named.
+ */
 function withProof(
-  call: unknown,
-  isFirst: boolean,
-  { proofFields, signedCalls }: Capabilities,
+  carrier: unknown,
+  path: string,
+  { proofFields }: Capabilities,
   dropped: Set<string>,
 ): unknown {
-  if (!isObject(call)) return call;
-  const extra = objectOr(call["extra_content"]);
-  const signature = readCallSignature(extra);
-  if (signature === undefined && !isMarked(call)) {
-    return isFirst && signedCalls
-      ? { ...call, extra_content: { ...extra, ...UNSIGNED_CALL } }
-      : call;
+  if (!isObject(carrier) || carriedValue(carrier) === undefined) {
+    return carrier;
   }
-  if (proofFields === "google" && signature !== undefined) {
-    const bare = writeCallSignature(signature, "bare");
-    return isMarked(call) && bare !== undefined
-      ? { ...call, extra_content: { ...extra, ...bare } }
-      : call;
+  const bare = extraContent(carriedSignature(carrier), "bare");
+  if (proofFields === "google" && bare !== undefined) {
+    return isMarked(carrier)
+      ? {
+        ...carrier,
+        extra_content: { ...objectOr(carrier["extra_content"]), ...bare },
+      }
+      : carrier;
   }
-  if (!isMarked(call)) {
-    if (proofFields !== "none") return call;
-    dropped.add("messages[].tool_calls[].extra_content");
+  if (!isMarked(carrier)) {
+    if (proofFields !== "none") return carrier;
+    dropped.add(path);
   }
-  return withoutSignature(call);
-}
-
-function withoutSignature(call: JsonObject): JsonObject {
-  const { extra_content: extra, ...copy } = call;
-  const { google, ...others } = objectOr(extra);
-  const { thought_signature: _, ...rest } = objectOr(google);
-  const left = Object.keys(rest).length > 0
-    ? { ...others, google: rest }
-    : others;
-  return Object.keys(left).length > 0 ? { ...copy, extra_content: left } : copy;
+  return withoutCarried(carrier);
 }

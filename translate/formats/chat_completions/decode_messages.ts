@@ -4,7 +4,7 @@
  */
 import type { UnknownObject } from "../../model/schema.ts";
 import { instructions } from "../../families/chat/content.ts";
-import { objectOr, textIn } from "../../bytes/json.ts";
+import { textIn } from "../../bytes/json.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import type {
   CacheMark,
@@ -16,7 +16,8 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { withMark } from "../../turns/cache_marks.ts";
-import { allDetails, readCallSignature } from "./signatures.ts";
+import { carriedSignature } from "../../turns/carried_signature.ts";
+import { allDetails } from "./signatures.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";
 import {
@@ -95,7 +96,8 @@ export function* decodeMessages(
     const known = MESSAGE_FIELDS[message.role];
     noteUnknown(
       message,
-      allDetails(message) === undefined
+      allDetails(message) === undefined &&
+        carriedSignature(message) === undefined
         ? known
         : new Set([...known, "extra_content"]),
       "messages[].",
@@ -179,9 +181,21 @@ function assistantParts(
     [...content, ...parts],
     calls,
   );
-  if (arranged !== undefined) return arranged;
-  unknown.optional.add("messages[].reasoning_details");
-  return [...content, ...parts, ...calls];
+  if (arranged === undefined) {
+    unknown.optional.add("messages[].reasoning_details");
+  }
+  return signedText(arranged ?? [...content, ...parts, ...calls], message);
+}
+
+/** The parts with the message's signature on the last text, which may be empty. */
+function signedText(parts: Part[], message: AssistantMessage): Part[] {
+  const signature = carriedSignature(message);
+  if (signature === undefined) return parts;
+  const at = parts.findLastIndex(({ type }) => type === "text");
+  const text = parts[at];
+  return text?.type === "text"
+    ? parts.with(at, { ...text, signature })
+    : [{ type: "text", text: "", signature }, ...parts];
 }
 
 function toolCall(
@@ -191,7 +205,7 @@ function toolCall(
 ): ToolCallPart | OpaquePart {
   if (!isKnownCall(call)) return opaque(call.type, path, call);
   if (call.type === "custom") return customCall(call, path, unknown);
-  const signature = readCallSignature(objectOr(call)["extra_content"]);
+  const signature = carriedSignature(call);
   noteUnknown(
     call,
     signature === undefined

@@ -31,11 +31,8 @@ import {
 } from "./encode_content.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 import { withBridges, withThoughts } from "./host_forms.ts";
-import {
-  returnedDetails,
-  UNSIGNED_CALL,
-  writeCallSignature,
-} from "./signatures.ts";
+import { extraContent, extraField } from "../../turns/carried_signature.ts";
+import { returnedDetails, UNSIGNED_CALL } from "./signatures.ts";
 import { type Steps, visitEach } from "../../steps.ts";
 
 /**
@@ -218,6 +215,9 @@ function encodeAssistant(
       case "text":
         texts.push(part.text);
         mark = { ...mark, ...markField(part, can) };
+        if (can.proofFields === "google") {
+          Object.assign(fields, extraField(part.signature));
+        }
         break;
       case "reasoning":
         thoughts.push(part);
@@ -304,7 +304,7 @@ function proofOf(
   isFirst: boolean,
   { signedCalls }: Capabilities,
 ): JsonObject {
-  const extra = writeCallSignature(signature, "bare") ??
+  const extra = extraContent(signature, "bare") ??
     (isFirst && signedCalls ? UNSIGNED_CALL : undefined);
   return extra === undefined ? {} : { extra_content: extra };
 }

@@ -20,11 +20,8 @@ import {
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
-import {
-  detailWriter,
-  isDetailSignature,
-  writeCallSignature,
-} from "./signatures.ts";
+import { detailWriter } from "./signatures.ts";
+import { extraContent } from "../../turns/carried_signature.ts";
 import { firstChoice } from "./reply_reader.ts";
 import { encodeLogprobs } from "../../families/chat/logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
@@ -93,13 +90,17 @@ export function replyId(
 }
 
 function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
-  const text = textOf(reply.blocks, "text");
-  const refusal = textOf(reply.blocks, "refusal");
-  const thought = textOf(reply.blocks, "reasoning");
-  const details = detailsOf(reply.blocks);
-  const annotations = annotationsOf(reply.blocks);
-  const calls = reply.blocks.filter((block) => block.kind === "tool");
+  const { blocks } = reply;
+  const text = textOf(blocks, "text");
+  const refusal = textOf(blocks, "refusal");
+  const thought = textOf(blocks, "reasoning");
+  const details = detailsOf(blocks);
+  const annotations = annotationsOf(blocks);
+  const calls = blocks.filter((block) => block.kind === "tool");
   const first = calls[0];
+  const signed = blocks.findLast(({ kind, signature }) =>
+    kind === "text" && signature !== undefined
+  );
   const callId = replyCallIds("call_", context.idSeed);
   return compact({
     role: "assistant",
@@ -110,6 +111,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
     annotations: annotations.length === 0 ? undefined : annotations,
     reasoning_content: thought === "" ? undefined : thought,
     reasoning_details: details.length === 0 ? undefined : details,
+    extra_content: extraContent(signed?.signature, "tagged"),
     ...(first === undefined ? {} : context.legacyFunctions
       ? {
         function_call: { name: first.name, arguments: argumentsOf(first.text) },
@@ -130,7 +132,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
                   arguments: argumentsOf(call.text),
                 },
               }),
-            extra_content: writeCallSignature(call.signature, "tagged"),
+            extra_content: extraContent(call.signature, "tagged"),
           })
         ),
       }),
@@ -142,7 +144,11 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
  * signed.
  */
 function detailsOf(blocks: readonly Block[]): readonly JsonObject[] {
-  if (!blocks.some(({ signature }) => isDetailSignature(signature))) return [];
+  if (
+    !blocks.some(({ kind, signature }) =>
+      kind === "reasoning" && signature !== undefined
+    )
+  ) return [];
   const writer = detailWriter();
   return blocks.flatMap((block) => {
     if (block.kind === "reasoning") {

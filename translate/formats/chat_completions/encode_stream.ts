@@ -18,12 +18,8 @@ import {
 import type { Signature } from "../../model/request.ts";
 import type { TokenProbability } from "../../model/token_probability.ts";
 import { dataFrame } from "../../stream/sse.ts";
-import {
-  detailWriter,
-  isDetailSignature,
-  writeCallSignature,
-  writeDetails,
-} from "./signatures.ts";
+import { extraContent } from "../../turns/carried_signature.ts";
+import { detailWriter, writeDetails } from "./signatures.ts";
 import { streamError } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
 import { annotation, replyId } from "./encode_reply.ts";
@@ -80,6 +76,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let usage: Usage = {};
   let reason: StopReason = "end";
   let ended = false;
+  /** Sent before the end: the official library keeps the last `extra_content` of a stream. */
+  let textSignature: Signature | undefined;
 
   /** Writes the first chunk. All chunks share its id, since clients merge chunks by id. */
   const begin = (id: string | undefined): string => {
@@ -122,7 +120,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       : chunk(`{"function_call":{"arguments":${JSON.stringify(text)}}}`);
   };
   const startTool = (tool: OpenTool, signature?: Signature): string => {
-    const extra = writeCallSignature(signature, "tagged");
+    const extra = extraContent(signature, "tagged");
     const wasStarted = tool.started;
     tool.started = true;
     if (context.legacyFunctions) {
@@ -169,7 +167,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   };
   const sign = (signature: Signature): string => {
     if (open?.kind === "tool") return startTool(open, signature);
-    if (open?.kind !== "reasoning" || !isDetailSignature(signature)) return "";
+    if (open?.kind === "text") textSignature = signature;
+    if (open?.kind !== "reasoning") return "";
     const detail = details.detail(open.texts.join(""), signature);
     signed.push(detail);
     return chunk(JSON.stringify({ reasoning_details: [detail] }));
@@ -180,11 +179,16 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     annotations.push(annotation(citation, lengthBefore, length));
   };
   const lists = (): string => {
+    const ofText = extraContent(textSignature, "tagged");
     const fields = compact({
       annotations: annotations.length > 0 ? annotations : undefined,
-      extra_content: signed.length > 1 ? writeDetails(signed) : undefined,
+      extra_content: signed.length > 1 || ofText !== undefined
+        ? { ...(signed.length > 1 ? writeDetails(signed) : {}), ...ofText }
+        : undefined,
     });
-    return Object.keys(fields).length > 0 ? chunk(JSON.stringify(fields)) : "";
+    return Object.entries(fields).map(([name, value]) =>
+      chunk(JSON.stringify({ [name]: value }))
+    ).join("");
   };
   const close = (): string => {
     const block = open;
@@ -255,6 +259,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "probabilities":
           return begin(undefined) + probabilities(event.tokens);
         case "search":
+        case "code":
         case "lost":
           return "";
         case "close":

@@ -204,6 +204,13 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
       index: 1,
       position: { content: 0, tool_calls: 0 },
     },
+    {
+      type: "reasoning.encrypted",
+      data: "gw1:generate_content:G",
+      format: "openai-responses-v1",
+      index: 2,
+      position: { content: 0, tool_calls: 0 },
+    },
   ];
   assert.deepEqual(
     deltasOf(encode([
@@ -216,7 +223,7 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
       { type: "open", kind: "reasoning" },
       claude("E", true),
       { type: "close" },
-      ...signedBlock("reasoning", { from: "generate_content", value: "lost" }),
+      ...signedBlock("reasoning", { from: "generate_content", value: "G" }),
       END,
     ])),
     [

@@ -20,6 +20,7 @@ export { chatCompletionsRequest } from "./wire.ts";
 
 export const chatCompletions: Dialect = {
   name: "chat_completions",
+  lacks: ["code"],
   decodeRequest,
   checkPassable,
   billedFields,

@@ -26,7 +26,8 @@ import {
 } from "./reply_parts.ts";
 import { decodeLogprobs } from "../../families/chat/logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
-import { detailReader, readCallSignature } from "./signatures.ts";
+import { carriedSignature } from "../../turns/carried_signature.ts";
+import { detailReader } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
 import { type SplitText, thinkTags } from "./think_tags.ts";
@@ -88,7 +89,9 @@ export function replyReader(
     }
     for (const detail of details) {
       if (!plainThoughts) blocks.addText("reasoning", detail.text);
-      if (detail.signature !== undefined) blocks.sign(detail.signature);
+      if (detail.signature !== undefined) {
+        blocks.sign(detail.signature, "reasoning");
+      }
     }
   };
   const tags = context.thinkTags === true ? thinkTags() : undefined;
@@ -139,7 +142,7 @@ export function replyReader(
       const index = whole ? place : call["index"];
       const id = textIn(call["id"]);
       const name = textIn(called["name"]);
-      const signature = readCallSignature(call["extra_content"]);
+      const signature = carriedSignature(call);
       blocks.addCall({
         ...(typeof index === "number" ? { index } : {}),
         ...(id === undefined ? {} : { id }),
@@ -238,6 +241,8 @@ export function replyReader(
         isSound(delta["audio"]);
       thoughts(delta);
       content(delta["content"]);
+      const signature = carriedSignature(delta);
+      if (signature !== undefined) blocks.sign(signature, "text");
       for (const annotation of arrayOr(delta["annotations"])) {
         const cited = readUrlCitation(
           objectOr(objectOr(annotation)["url_citation"]),

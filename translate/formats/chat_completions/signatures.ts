@@ -1,8 +1,7 @@
 /**
- * Fields that carry signatures: `reasoning_details` (the shape that OpenRouter uses) and
- * `extra_content.google.thought_signature` of a call (the shape that Google uses). Both are read
- * from hosts' replies and from clients' requests, and written for clients and for the hosts that
- * take them back.
+ * The field that carries signatures of reasoning: `reasoning_details` (the shape that OpenRouter
+ * uses). It is read from hosts' replies and from clients' requests, and written for clients and for
+ * the hosts that take it back. `turns/carried_signature.ts` has the field of Google's hosts.
  */
 import {
   arrayOr,
@@ -163,11 +162,6 @@ function isTaggedDetail(
   return entry["format"] === RESPONSES_FORMAT && isTagged(entry["data"]);
 }
 
-/** Whether `reasoning_details` can carry this signature. */
-export function isDetailSignature(signature: Signature | undefined): boolean {
-  return signature !== undefined && signature.from !== "generate_content";
-}
-
 /**
  * Encodes one block of reasoning as an entry of `reasoning_details`. `index` counts all preceding
  * blocks of the message, including texts and calls, so that a gap shows that the block was not
@@ -222,7 +216,7 @@ export function detailWriter(): {
   began(kind: "text" | "refusal" | "tool"): void;
   /** Records more text of the open text block. */
   text(text: string): void;
-  /** Encodes a block of reasoning. The signature is left out if entries cannot carry it. */
+  /** Encodes a block of reasoning. */
   detail(text: string, signature: Signature | undefined): JsonObject;
 } {
   let blocks = 0;
@@ -237,35 +231,11 @@ export function detailWriter(): {
     detail: (text, signature) =>
       writeDetail(
         text,
-        isDetailSignature(signature) ? signature : undefined,
+        signature,
         blocks++,
         { content, calls },
       ),
   };
-}
-
-/** The signature in a tool call's `extra_content`: tagged by the gateway, or as Google sent it. */
-export function readCallSignature(
-  extraContent: unknown,
-): Signature | undefined {
-  const google = objectOr(objectOr(extraContent)["google"]);
-  const value = textIn(google["thought_signature"]);
-  if (value === undefined) return undefined;
-  return isTagged(value) ? untag(value) : { from: "generate_content", value };
-}
-
-/**
- * Encodes a tool call's signature as its `extra_content`. Undefined if the field cannot carry it.
- *
- * @param form `tagged` for a client, so that only the gateway's own are removed from its requests
- */
-export function writeCallSignature(
-  signature: Signature | undefined,
-  form: "tagged" | "bare",
-): JsonObject | undefined {
-  if (signature?.from !== "generate_content") return undefined;
-  const value = form === "bare" ? signature.value : taggedValue(signature);
-  return { google: { thought_signature: value } };
 }
 
 /** The `reasoning_details` of an assistant turn that its host takes back, possibly none. */

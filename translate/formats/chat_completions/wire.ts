@@ -179,7 +179,7 @@ const message = z.discriminatedUnion("role", [
       "The assistant's reasoning with signatures, as received in an earlier reply.",
     ),
     extra_content: z.unknown().optional().describe(
-      "All signatures once more, as received in an earlier streamed reply.",
+      "Signatures of the text or of a stream, as received in an earlier reply.",
     ),
   }).describe("An earlier turn of the assistant."),
   z.looseObject({

@@ -23,17 +23,44 @@ export function cleanRequest(
   can: Capabilities,
 ): CleanRequest | undefined {
   const contents = arrayOr(body["contents"]);
-  const cleaned = contents.flatMap((turn): readonly unknown[] => {
-    const parts = partsOf(turn);
-    if (!isObject(turn) || !parts.some(hasForeignSignature)) return [turn];
-    const kept = parts.flatMap((part) => cleanPart(part, can));
-    return kept.length === 0 ? [] : [{ ...turn, parts: kept }];
-  });
+  const cleaned = withoutForeign(contents, can);
   const signed = can.reasoning === "level" ? withSignedSteps(cleaned) : cleaned;
   return signed.length === contents.length &&
       signed.every((turn, index) => turn === contents[index])
     ? undefined
     : { fields: { contents: signed }, removed: [] };
+}
+
+/**
+ * The turns without other formats' signatures and thoughts. A signature belongs to all thoughts
+ * before it, which a client may keep in pieces; read from the end, it comes first.
+ */
+function withoutForeign(
+  contents: readonly unknown[],
+  can: Capabilities,
+): readonly unknown[] {
+  let isForeign = false;
+  return contents.toReversed().flatMap((turn): readonly unknown[] => {
+    const parts = partsOf(turn);
+    const kept = parts.toReversed().flatMap((part) => {
+      const isMarked = hasForeignSignature(part);
+      isForeign = objectOr(part)["thought"] === true &&
+        (isMarked || (isForeign && !isSigned(part)));
+      return isForeign ? [] : [isMarked ? withoutMark(part, can) : part];
+    }).toReversed();
+    const isSame = kept.length === parts.length &&
+      kept.every((part, index) => part === parts[index]);
+    if (isSame || !isObject(turn)) return [turn];
+    return kept.length === 0 ? [] : [{ ...turn, parts: kept }];
+  }).toReversed();
+}
+
+/** A call or text keeps everything but the signature. */
+function withoutMark(part: JsonObject, can: Capabilities): JsonObject {
+  const { thoughtSignature: _, thought_signature: __, ...rest } = part;
+  return isCall(rest) && can.reasoning === "level"
+    ? { ...rest, thoughtSignature: FOREIGN_CALL_SIGNATURE }
+    : rest;
 }
 
 /**
@@ -44,21 +71,26 @@ function withSignedSteps(turns: readonly unknown[]): readonly unknown[] {
   const start = turns.findLastIndex((turn) =>
     isUsers(turn) && partsOf(turn).some((part) => !isResult(part))
   );
-  let isSigned = false;
+  let hasCall = false;
   return turns.map((turn, index) => {
     if (index <= start || !isObject(turn) || isUsers(turn)) {
-      isSigned = false;
+      hasCall = false;
       return turn;
     }
     const parts = partsOf(turn);
     const first = parts.findIndex(isCall);
-    if (isSigned || first < 0) return turn;
-    isSigned = true;
+    if (hasCall || first < 0) return turn;
+    hasCall = true;
     const call = objectOr(parts[first]);
-    if ("thoughtSignature" in call || "thought_signature" in call) return turn;
+    if (isSigned(call)) return turn;
     const signed = { ...call, thoughtSignature: FOREIGN_CALL_SIGNATURE };
     return { ...turn, parts: parts.with(first, signed) };
   });
+}
+
+function isSigned(part: unknown): boolean {
+  return isObject(part) &&
+    ("thoughtSignature" in part || "thought_signature" in part);
 }
 
 function isUsers(turn: unknown): boolean {
@@ -77,14 +109,4 @@ function isResult(part: unknown): boolean {
 
 function partsOf(turn: unknown): readonly unknown[] {
   return isObject(turn) ? arrayOr(turn["parts"]) : [];
-}
-
-/** A thought of another model is removed; a call or text keeps everything but the signature. */
-function cleanPart(part: unknown, can: Capabilities): readonly unknown[] {
-  if (!hasForeignSignature(part)) return [part];
-  if (part["thought"] === true) return [];
-  const { thoughtSignature: _, thought_signature: __, ...rest } = part;
-  return isCall(rest) && can.reasoning === "level"
-    ? [{ ...rest, thoughtSignature: FOREIGN_CALL_SIGNATURE }]
-    : [rest];
 }

@@ -12,6 +12,7 @@ import type {
   OpaquePart,
 } from "../../model/request.ts";
 import { typeByExtension } from "./encode_media.ts";
+import type { OneSpelling } from "./key_names.ts";
 import { standardBase64 } from "./signatures.ts";
 import type { WireBlob, WireFile } from "./wire.ts";
 
@@ -22,8 +23,13 @@ type MediaOrOpaque = ImagePart | DocumentPart | AudioPart | OpaquePart;
 const VENDOR_FILE =
   /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/|https:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\/)/i;
 
-/** Decodes bytes. */
-export function decodeBlob(blob: WireBlob, at: string): MediaOrOpaque {
+/** Decodes the bytes of the part at `path`. */
+export function decodeBlob(
+  blob: WireBlob,
+  path: string,
+  written: OneSpelling["written"],
+): MediaOrOpaque {
+  const at = written(path);
   const [type = ""] = blob.mimeType.toLowerCase().split(";");
   const mediaType = type.trim() === "image/jpg" ? "image/jpeg" : type.trim();
   const data = standardBase64(blob.data);
@@ -45,11 +51,16 @@ export function decodeBlob(blob: WireBlob, at: string): MediaOrOpaque {
         ...named,
       };
   }
-  return opaque("inlineData", at, blob);
+  return opaque(written("inlineData"), at, { inlineData: blob });
 }
 
-/** Decodes the address of a file. */
-export function decodeFile(file: WireFile, at: string): MediaOrOpaque {
+/** Decodes the address of a file, of the part at `path`. */
+export function decodeFile(
+  file: WireFile,
+  path: string,
+  written: OneSpelling["written"],
+): MediaOrOpaque {
+  const at = written(path);
   const url = file.fileUri;
   const mediaType = textIn(file.mimeType)?.toLowerCase() ??
     typeByExtension(url);
@@ -61,10 +72,10 @@ export function decodeFile(file: WireFile, at: string): MediaOrOpaque {
       return { type: "document", source, at };
     }
   }
-  return opaque("fileData", at, file);
+  return opaque(written("fileData"), at, { fileData: file });
 }
 
-/** A part that only upstreams of this format can read. */
+/** A part that only upstreams of this format can read; its kind and path in the client's spelling. */
 export function opaque(
   kind: string,
   path: string,

@@ -105,9 +105,11 @@ export function* decodeMessages(
  */
 function join(parts: Part[], next: Part): void {
   const last = parts.at(-1);
-  if (last?.type === "text" && next.type === "text") {
-    parts[parts.length - 1] = { ...last, text: last.text + next.text };
-  } else if (
+  if (
+    last?.type === "text" && next.type === "text" &&
+    last.signature === undefined
+  ) parts[parts.length - 1] = { ...next, text: last.text + next.text };
+  else if (
     last?.type === "reasoning" && next.type === "reasoning" &&
     last.signature === undefined && next.signature?.redacted !== true
   ) parts[parts.length - 1] = { ...next, text: last.text + next.text };
@@ -180,7 +182,8 @@ function decodePart(
     isObject(Reflect.get(part, kind))
   );
   if (vendors !== undefined) {
-    return [opaque(vendors, reading.written(path), part, role === "user")];
+    const { written } = reading;
+    return [opaque(written(vendors), written(path), part, role === "user")];
   }
   note(part, PART_FIELDS, PREFIX, reading);
   const { text, functionCall, functionResponse } = part;
@@ -221,7 +224,7 @@ function decodePart(
   }
   const media = mediaOf(part, path, PREFIX, reading);
   if (media.length > 0) return media;
-  return typeof text === "string" ? [{ type: "text", text }] : [];
+  return typeof text === "string" ? [{ type: "text", text, ...signature }] : [];
 }
 
 function mediaOf(
@@ -232,11 +235,11 @@ function mediaOf(
 ): readonly ReturnType<typeof decodeBlob>[] {
   if (inlineData) {
     note(inlineData, BLOB_FIELDS, `${prefix}inlineData.`, reading);
-    return [decodeBlob(inlineData, reading.written(path))];
+    return [decodeBlob(inlineData, path, reading.written)];
   }
   if (fileData) {
     note(fileData, FILE_FIELDS, `${prefix}fileData.`, reading);
-    return [decodeFile(fileData, reading.written(path))];
+    return [decodeFile(fileData, path, reading.written)];
   }
   return [];
 }

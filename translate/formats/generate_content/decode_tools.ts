@@ -73,7 +73,7 @@ function decodeTool(
       value === null || value === undefined ? [] : [{
         type: "opaque",
         from: "generate_content",
-        kind,
+        kind: reading.written(kind),
         path: reading.written(`tools[${index}].${kind}`),
         value: { [kind]: value },
       }]

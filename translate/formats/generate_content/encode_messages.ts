@@ -128,6 +128,7 @@ function expressibleTurns(
 function isExpressible(part: Part, words: FieldNames, drop: Drop): boolean {
   switch (part.type) {
     case "text":
+      return part.text !== "" || part.signature?.from === "generate_content";
     case "refusal":
       return part.text !== "";
     case "reasoning":
@@ -283,6 +284,9 @@ function spokenParts(
 ): readonly JsonObject[] {
   switch (part.type) {
     case "text":
+      return part.signature?.from === "generate_content"
+        ? [{ text: part.text, thoughtSignature: part.signature.value }]
+        : textParts(part.text);
     case "refusal":
       return textParts(part.text);
     case "reasoning":

@@ -8,6 +8,7 @@ import {
   type Block,
   foldReply,
   kindsOf,
+  type RanCode,
   type ReplyEvent,
   settleStop,
   type StopReason,
@@ -16,7 +17,7 @@ import type { Signature } from "../../model/request.ts";
 import { callArguments } from "./encode_messages.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { signatureField } from "./signatures.ts";
+import { signatureField, thoughtField } from "./signatures.ts";
 import { WIRE_FINISH_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -29,12 +30,12 @@ export function encodeReply(
   events: Iterable<ReplyEvent>,
   context: EncodeContext,
 ): JsonObject {
-  const { id, blocks, probabilities, usage, stop } = foldReply(events);
+  const { id, blocks, content, probabilities, usage, stop } = foldReply(events);
   const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   const callId = replyCallIds("call_", context.idSeed);
   const cited: CitedText[] = [];
   const parts: JsonObject[] = [];
-  for (const block of blocks) {
+  for (const block of content ?? blocks) {
     if (block.kind === "tool") {
       parts.push(callPart(
         callId(block.id),
@@ -42,6 +43,12 @@ export function encodeReply(
         block.text,
         block.signature,
       ));
+      continue;
+    }
+    // Its sources are in the citations.
+    if (block.kind === "search") continue;
+    if (block.kind === "code") {
+      parts.push(...codeParts(block));
       continue;
     }
     const { text, citations = [] } = block;
@@ -131,13 +138,35 @@ export function callPart(
   };
 }
 
+/** Code that ran and its output, as Gemini reports its own. */
+export function codeParts(
+  { code, language, output, failed }: RanCode,
+): readonly JsonObject[] {
+  return [
+    {
+      executableCode: {
+        language: language?.toUpperCase() ?? "LANGUAGE_UNSPECIFIED",
+        code,
+      },
+    },
+    ...(output === undefined ? [] : [{
+      codeExecutionResult: {
+        outcome: failed === true ? "OUTCOME_FAILED" : "OUTCOME_OK",
+        output,
+      },
+    }]),
+  ];
+}
+
 /** A text or thought; none for an empty one without a signature. */
 function prosePart(block: Block): readonly JsonObject[] {
   const { text, signature } = block;
   if (block.kind === "reasoning") {
     return text === "" && signature === undefined
       ? []
-      : [{ text, thought: true, ...signatureField(signature) }];
+      : [{ text, thought: true, ...thoughtField(signature) }];
   }
-  return text === "" ? [] : [{ text }];
+  return text === "" && signature === undefined
+    ? []
+    : [{ text, ...signatureField(signature) }];
 }

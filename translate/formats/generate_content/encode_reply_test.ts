@@ -42,6 +42,7 @@ const FULL: readonly ReplyEvent[] = [
   },
   ...ending("end"),
 ];
+const PROMPT = { promptTokenCount: 7, totalTokenCount: 7 };
 const USAGE = {
   promptTokenCount: 17,
   candidatesTokenCount: 5,
@@ -121,7 +122,7 @@ Deno.test("streamEncoder() writes the same parts, and finish reason and output t
     assert.equal(frame["responseId"], "msg_1");
     const isLast = frame === frames.at(-1);
     assert.equal(candidate(frame)["finishReason"], isLast ? "STOP" : undefined);
-    assert.deepEqual(frame["usageMetadata"], isLast ? USAGE : {});
+    assert.deepEqual(frame["usageMetadata"], isLast ? USAGE : PROMPT);
   }
   const usage = { input: 10, cacheRead: 5, cacheWrite: 2 };
   const [first] = framesOf(written([{ ...START, usage }, ...FULL.slice(1)]));

@@ -17,11 +17,11 @@ import {
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { dataFrame } from "../../stream/sse.ts";
-import { callPart, endFields, replyFields } from "./encode_reply.ts";
+import { callPart, codeParts, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
 import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { signatureField } from "./signatures.ts";
+import { signatureField, thoughtField } from "./signatures.ts";
 import { encodePromptUsage, encodeUsage } from "./usage.ts";
 
 interface OpenBlock {
@@ -57,7 +57,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const frame = (part: string, more = ""): string => {
     if (tail === "") {
       const fields = {
-        usageMetadata: encodePromptUsage(usage),
+        usageMetadata: encodePromptUsage(usage, context.inputEstimate),
         ...replyFields(id, context),
       };
       tail = `,${JSON.stringify(fields).slice(1)}\n\n`;
@@ -93,18 +93,20 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       );
     }
     if (kind === "reasoning") {
-      return signature === undefined ? "" : frame(
+      return signature === undefined && texts.length === 0 ? "" : frame(
         JSON.stringify({
           text: "",
           thought: true,
-          ...signatureField(signature),
+          ...thoughtField(signature),
         }),
       );
     }
     if (citations.length > 0) {
       cited.push({ text: texts.join(""), citations, part: at });
     }
-    return "";
+    return signature === undefined
+      ? ""
+      : frame(JSON.stringify({ text: "", ...signatureField(signature) }));
   };
   const begun = (event: ReplyEvent & { type: "open" }): string => {
     const before = close();
@@ -158,6 +160,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
             '{"text":""}',
             `,"logprobsResult":${JSON.stringify(encodeLogprobs(event.tokens))}`,
           );
+        case "code":
+          return close() +
+            codeParts(event).map((part) => frame(JSON.stringify(part)))
+              .join("");
         case "search":
         case "lost":
           return "";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { KNOWN_KEYS, oneSpelling } from "./key_names.ts";
+import { translateRequest } from "../../mod.ts";
 import { generateContentRequest } from "./wire.ts";
 import { schemaKeys } from "../../testing/schema_keys.ts";
 import {
@@ -74,6 +75,33 @@ Deno.test("oneSpelling() refuses a field in both spellings, in any order", () =>
     );
   }
 });
+
+const FILE = "gs://b/x.png";
+const REFUSED: readonly (readonly [
+  string,
+  { readonly parts?: readonly object[]; readonly tools?: readonly object[] },
+])[] = [
+  ["fileData", { parts: [{ fileData: { fileUri: FILE } }] }],
+  ["file_data", { parts: [{ file_data: { file_uri: FILE } }] }],
+  ["executable_code", { parts: [{ executable_code: { code: "1" } }] }],
+  ["code_execution", { tools: [{ code_execution: {} }] }],
+];
+for (const [word, { parts = [{ text: "x" }], ...more }] of REFUSED) {
+  Deno.test(`an error names ${word} as its client spells it`, () => {
+    const body = { contents: [{ role: "user", parts }], ...more };
+    assert.throws(
+      () =>
+        translateRequest({
+          body: new TextEncoder().encode(JSON.stringify(body)),
+          from: "generate_content",
+          to: "messages",
+          model: "u",
+          target: { model: "m", stream: false },
+        }),
+      new RegExp(`"${word}"`),
+    );
+  });
+}
 
 Deno.test("a key called __proto__ stays a key", () => {
   const { body } = oneSpelling(

@@ -79,7 +79,7 @@ function recorded(objects: readonly JsonObject[]): JsonObject {
   }
   const joined = (thought: boolean): string =>
     parts.filter((part) => (part["thought"] === true) === thought).map((part) =>
-      stringIn(part["text"]) ?? codeIn(part)
+      stringIn(part["text"]) ?? ""
     ).join("");
   const calls = parts.filter((part) => isObject(part["functionCall"]));
   return {
@@ -94,16 +94,6 @@ function recorded(objects: readonly JsonObject[]): JsonObject {
     reasoning: usage["thoughtsTokenCount"],
     cached: usage["cachedContentTokenCount"],
   };
-}
-
-/** Code that the vendor ran, and its output. */
-function codeIn(part: JsonObject): string {
-  const { code, language } = objectOr(part["executableCode"]);
-  const { output } = objectOr(part["codeExecutionResult"]);
-  const text = stringIn(code) ?? stringIn(output);
-  if (text === undefined) return "";
-  const word = (stringIn(language) ?? "").toLowerCase();
-  return `\n\`\`\`${word}\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 /** The same facts of the neutral events. */

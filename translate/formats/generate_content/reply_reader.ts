@@ -12,9 +12,11 @@ import {
   type JsonDraft,
   type JsonObject,
   objectOr,
+  stringIn,
   textIn,
 } from "../../bytes/json.ts";
 import type {
+  RanCode,
   ReplyEvent,
   StopReason,
   Usage,
@@ -74,6 +76,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let started = false;
   let over = false;
   let open: "text" | "reasoning" | undefined;
+  /** Whether the open text has its signature: nothing may be added to it. */
+  let isSigned = false;
+  /** Code that waits for its output. */
+  let ran: RanCode | undefined;
   let pending: PendingCall | undefined;
   let sawCandidate = false;
   let sawTool = false;
@@ -127,6 +133,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     starts.clear();
     events.push({ type: "close" });
     open = undefined;
+    isSigned = false;
   };
   const giveUp = (error: ApiError): void => {
     if (over) return;
@@ -140,12 +147,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
   const pushText = (kind: "text" | "reasoning", text: string): void => {
     completeCall();
-    if (open !== kind) {
+    if (open !== kind || isSigned) {
       close();
       events.push({ type: "open", kind });
       open = kind;
     }
-    events.push({ type: "delta", text });
+    if (text !== "") events.push({ type: "delta", text });
     if (kind !== "text") return;
     sawText = true;
     if (!starts.has(partAt)) starts.set(partAt, textLength);
@@ -186,12 +193,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     });
     // Before the arguments: some chat clients run a call as soon as its arguments are complete,
     // and again at a delta that follows.
-    if (signature !== undefined) {
-      events.push({
-        type: "sign",
-        signature: { from: "generate_content", value: signature },
-      });
-    }
+    if (signature !== undefined) sign(signature);
     events.push({ type: "delta", text: args }, { type: "close" });
   };
   /** Emits a call that came in pieces, once it is complete. */
@@ -230,14 +232,53 @@ export function replyReader(context: DecodeContext): ReplyReader {
     // `functionCall: {}` only marks the end of a call.
     if (Object.keys(given).length === 0) completeCall();
   };
+  const sign = (value: string): void => {
+    events.push({
+      type: "sign",
+      signature: { from: "generate_content", value },
+    });
+  };
+  const flushCode = (): void => {
+    if (ran === undefined) return;
+    close();
+    events.push({ type: "code", ...ran });
+    ran = undefined;
+  };
+  const readCode = (
+    { executableCode, codeExecutionResult }: JsonObject,
+  ): boolean => {
+    if (isObject(executableCode)) {
+      flushCode();
+      const language = textIn(executableCode["language"])?.toLowerCase();
+      ran = {
+        code: stringIn(executableCode["code"]) ?? "",
+        ...(language === undefined ? {} : { language }),
+      };
+    } else if (isObject(codeExecutionResult)) {
+      const { outcome, output } = codeExecutionResult;
+      ran = {
+        code: "",
+        ...ran,
+        output: stringIn(output) ?? "",
+        ...(outcome === "OUTCOME_OK" || outcome === undefined
+          ? {}
+          : { failed: true }),
+      };
+      flushCode();
+    } else {
+      flushCode();
+      return false;
+    }
+    return true;
+  };
   const readPart = (part: unknown): void => {
-    if (!isObject(part)) return;
+    if (!isObject(part) || readCode(part)) return;
     const signature = textIn(part["thoughtSignature"]);
     if (isObject(part["functionCall"])) {
       readCall(part["functionCall"], signature);
       return;
     }
-    const text = textIn(part["text"]) ?? codeText(part);
+    const text = textIn(part["text"]);
     // Without a picture or sound the answer is not complete.
     sawMedia ||= part["thought"] !== true &&
       (isObject(part["inlineData"]) || isObject(part["fileData"]));
@@ -249,13 +290,20 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
       if (signature !== undefined && open === "reasoning") {
-        events.push({
-          type: "sign",
-          signature: { from: "generate_content", value: signature },
-        });
+        sign(signature);
         close();
       }
-    } else if (text !== undefined) pushText("text", text);
+      return;
+    }
+    if (text !== undefined) pushText("text", text);
+    const isText = Object.keys(part).every((key) =>
+      key === "text" || key === "thoughtSignature"
+    );
+    if (signature === undefined || !isText) return;
+    // The signature of a stream's text may come in an empty part at its end.
+    if (open !== "text" || isSigned) pushText("text", "");
+    sign(signature);
+    isSigned = true;
   };
   const takeCounts = (metadata: unknown): void => {
     counts = metadata;
@@ -369,6 +417,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         );
       }
       completeCall();
+      flushCode();
       close();
       // Frames repeat sources. Those of a text that ended before the first of them have no place.
       if (
@@ -451,23 +500,6 @@ function reasonWord(
   }
   const word = textIn(value);
   return word === undefined || UNSPECIFIED_REASONS.has(word) ? undefined : word;
-}
-
-/** Code that the vendor ran, and its output, as the format's own users see them. */
-function codeText(part: JsonObject): string | undefined {
-  const { executableCode, codeExecutionResult } = part;
-  const code = textIn(objectOr(executableCode)["code"]);
-  if (code !== undefined) {
-    const { language } = objectOr(executableCode);
-    return fence(code, (textIn(language) ?? "").toLowerCase());
-  }
-  const output = textIn(objectOr(codeExecutionResult)["output"]);
-  return output === undefined ? undefined : fence(output, "");
-}
-
-function fence(text: string, language: string): string {
-  const word = /^[a-z]+$/.test(language) ? language : "";
-  return `\n\`\`\`${word}\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 function argumentsText(args: unknown): string {

@@ -4,7 +4,12 @@
  */
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untag } from "../../turns/signature_tags.ts";
+import {
+  isTagged,
+  taggedValue,
+  UNSIGNED,
+  untag,
+} from "../../turns/signature_tags.ts";
 
 /** How the base64 of every tag begins. */
 const TAG_START = "Z3cxO";
@@ -23,6 +28,16 @@ export function signatureField(signature: Signature | undefined): JsonObject {
       ? signature.value
       : base64Of(taggedValue(signature)),
   };
+}
+
+/**
+ * The `thoughtSignature` of a thought of another model. One that its model did not sign is marked
+ * all the same, so that it does not return to upstreams of this format.
+ */
+export function thoughtField(signature: Signature | undefined): JsonObject {
+  return signature === undefined
+    ? { thoughtSignature: base64Of(UNSIGNED) }
+    : signatureField(signature);
 }
 
 /** Whether a part has a signature that the gateway tagged for another format. */

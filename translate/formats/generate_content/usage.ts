@@ -137,15 +137,15 @@ export function sameUsage(one: Usage, other: Usage | undefined): boolean {
 }
 
 /**
- * Encodes `usageMetadata` of a frame before the last: what is known of the prompt. It is empty
- * where nothing is, not absent: the vendor's frames all have it, and there are clients that read no
- * frame without it.
+ * Encodes `usageMetadata` of a frame before the last: the prompt alone. No frame goes without it:
+ * the vendor's all have it, and there are clients that read no frame without it.
  */
-export function encodePromptUsage(usage: Usage): JsonObject {
-  const prompt = promptOf(usage) ?? 0;
-  return prompt === 0
-    ? {}
-    : { promptTokenCount: prompt, totalTokenCount: prompt };
+export function encodePromptUsage(
+  usage: Usage,
+  inputEstimate: number,
+): JsonObject {
+  const prompt = promptOf(usage) ?? inputEstimate;
+  return { promptTokenCount: prompt, totalTokenCount: prompt };
 }
 
 /** The tokens of the whole prompt; undefined where nothing is known of it. */

@@ -14,6 +14,8 @@ import {
 import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
 import { isOwnSearch } from "./search_blocks.ts";
+import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
@@ -21,8 +23,8 @@ import { isTagged } from "../../turns/signature_tags.ts";
 const THINKING = "messages[].content[].thinking";
 
 /**
- * The messages without other dialects' signatures and citations, without unsigned reasoning and
- * with an id of its own for each call; undefined where there is nothing to change. An empty
+ * The messages without other dialects' signatures, citations and code that ran, without unsigned
+ * reasoning and with an id of its own for each call; undefined where there is nothing to change. An empty
  * signature is the gateway's own mark; removed reasoning without any signature is reported, because
  * it may be the client's.
  */
@@ -66,7 +68,8 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     if (
       !isObject(message) || !Array.isArray(content) ||
       !content.some((block) =>
-        isUnsigned(block) || isCarrier(block) || isCited(block) ||
+        isForeign(block) || carriedValue(block) !== undefined ||
+        isCited(block) ||
         (ids !== undefined && idField(block) !== undefined)
       )
     ) {
@@ -75,11 +78,10 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     }
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
-    const kept = content.filter((block) => !isUnsigned(block)).map(unladen)
-      .map(withoutCitations).map((block) =>
-        ids === undefined ? block : renameIds(block, ids)
-      );
-    // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
+    const kept = content.filter((block) => !isForeign(block)).map((block) =>
+      withoutCitations(withoutCarried(block))
+    ).map((block) => ids === undefined ? block : renameIds(block, ids));
+    // A turn of nothing but such blocks is removed: the upstream would refuse an empty turn.
     if (kept.length > 0) cleaned.push({ ...message, content: kept });
   }
   return changed
@@ -87,10 +89,12 @@ function cleanConversation(body: JsonObject): CleanRequest | undefined {
     : undefined;
 }
 
-/**
- * Whether a block is reasoning or a search that another dialect's model made, see
- * `encode_stream.ts`.
- */
+/** Whether a block is what another dialect's upstream thought, ran or searched. */
+function isForeign(block: unknown): boolean {
+  return isUnsigned(block) || isRanCode(block) || isOwnSearch(block);
+}
+
+/** Whether a block is reasoning that another dialect's model made, see `encode_stream.ts`. */
 function isUnsigned(block: unknown): block is JsonObject {
   return isMarked(block) ||
     (isObject(block) && block["type"] === "thinking" &&
@@ -101,28 +105,8 @@ function isUnsigned(block: unknown): block is JsonObject {
 function isMarked(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, signature, data } = block;
-  return isOwnSearch(block) ||
-    (type === "thinking" && (signature === "" || isTagged(signature))) ||
+  return (type === "thinking" && (signature === "" || isTagged(signature))) ||
     (type === "redacted_thinking" && isTagged(data));
-}
-
-function isCarrier(block: unknown): block is JsonObject {
-  return isObject(block) && block["type"] === "tool_use" &&
-    objectOr(objectOr(block["extra_content"])["google"])[
-        "thought_signature"
-      ] !== undefined;
-}
-
-/** A call without the gateway's signature in it; its other fields are the client's and stay. */
-function unladen(block: unknown): unknown {
-  if (!isCarrier(block)) return block;
-  const { extra_content: extra, ...rest } = block;
-  const { google, ...others } = objectOr(extra);
-  const { thought_signature: _, ...more } = objectOr(google);
-  const left = Object.keys(more).length > 0
-    ? { ...others, google: more }
-    : others;
-  return Object.keys(left).length > 0 ? { ...rest, extra_content: left } : rest;
 }
 
 /** Whether a text has citations that the gateway wrote: upstreams would look for their proofs. */

@@ -14,6 +14,8 @@ import type {
   TextPart,
   Turn,
 } from "../../model/request.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
+import { signedBy } from "../../turns/carried_signature.ts";
 import { isTagged, untag } from "../../turns/signature_tags.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import {
@@ -29,7 +31,6 @@ import {
   type WireResultBlock,
   type WireSearchResult,
   type WireToolResult,
-  type WireToolUse,
 } from "./wire.ts";
 import { isOwnSearch } from "./search_blocks.ts";
 import { mapEach, type Steps } from "../../steps.ts";
@@ -41,7 +42,7 @@ const EXPIRING_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const CHANGE_FIELDS: ReadonlySet<string> = new Set(["type", "tool"]);
 const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {
-  text: new Set(["type", "text"]),
+  text: new Set(["type", "text", "extra_content"]),
   image: new Set(["type", "source"]),
   document: new Set(["type", "source", "title", "context"]),
   search_result: new Set(["type", "title", "source", "content"]),
@@ -108,6 +109,7 @@ export function* decodeMessages(
         return [];
       }
       if (isExpired && block.type === "text") return [];
+      if (isRanCode(block)) return [];
       if (!isKnownBlock(block)) {
         if (isOwnSearch(block)) return [];
         const essential = role !== "assistant" ||
@@ -202,7 +204,7 @@ function partsOf(
         id: block.id,
         name: block.name,
         arguments: block.input === undefined ? "" : JSON.stringify(block.input),
-        ...carriedSignature(block),
+        ...signedBy(block),
         at: `${path}.id`,
       }];
     case "tool_result":
@@ -227,18 +229,6 @@ function signatureOf(
     : { from: "messages", value };
   if (signature === undefined) return {};
   return { signature: redacted ? { ...signature, redacted } : signature };
-}
-
-/**
- * Another dialect's signature of a call, from the field where the gateway's replies put it (see
- * `encode_reply.ts`).
- */
-function carriedSignature(block: WireToolUse): { signature?: Signature } {
-  const google = objectOr(objectOr(block.extra_content)["google"]);
-  const value = textIn(google["thought_signature"]);
-  return value === undefined
-    ? {}
-    : { signature: { from: "generate_content", value } };
 }
 
 function base64Media(source: WireBase64): Media {
@@ -380,7 +370,7 @@ function contentParts(
 ): readonly ResultPart[] {
   switch (block.type) {
     case "text":
-      return [{ type: "text", text: block.text }];
+      return [{ type: "text", text: block.text, ...signedBy(block) }];
     case "image":
       return [decodeImage(block, path)];
     case "document":

@@ -9,8 +9,9 @@ import {
   type Block,
   foldReply,
   kindsOf,
-  type Reply,
+  type RanCode,
   type ReplyEvent,
+  type ServerBlock,
   settleStop,
   type WebSearched,
 } from "../../model/reply.ts";
@@ -24,7 +25,9 @@ import {
   searchInput,
   searchResult,
 } from "./search_blocks.ts";
-import { signatureField, thinkingSignature } from "./signatures.ts";
+import { thinkingSignature } from "./signatures.ts";
+import { ranCodeId } from "../../turns/ran_code.ts";
+import { extraField } from "../../turns/carried_signature.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -40,8 +43,11 @@ export function encodeReply(
   const reply = foldReply(events);
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
   const searchId = replyCallIds(SEARCH_ID, context.idSeed);
-  const content = withoutBlanks(inOrder(reply)).flatMap((block) =>
-    "queries" in block
+  const content = withoutBlanks(reply.content ?? reply.blocks).flatMap((
+    block,
+    at,
+  ) =>
+    block.kind === "search"
       ? searchBlocks(searchId(undefined), block)
       : block.kind === "tool"
       ? [callBlock(
@@ -50,6 +56,8 @@ export function encodeReply(
         callInput(block.text).input,
         block.signature,
       )]
+      : block.kind === "code"
+      ? codeBlocks(block, ranCodeId("srvtoolu", context.idSeed, at))
       : proseBlock(block)
   );
   const reason = settleStop(
@@ -64,18 +72,11 @@ export function encodeReply(
   };
 }
 
-/** Blocks and searches as the upstream made them. */
-function inOrder(
-  { blocks, searches = [] }: Reply,
-): readonly (Block | WebSearched)[] {
-  const kept: (Block | WebSearched)[] = [...blocks];
-  for (const search of searches.toReversed()) {
-    kept.splice(search.after, 0, search);
-  }
-  return kept;
-}
-
-function searchBlocks(id: string, search: WebSearched): readonly JsonObject[] {
+/** A search that the upstream made, and what it found. */
+export function searchBlocks(
+  id: string,
+  search: WebSearched,
+): readonly [use: JsonObject, result: JsonObject] {
   return [searchCall(id, searchInput(search)), searchResult(id, search)];
 }
 
@@ -84,12 +85,12 @@ function searchBlocks(id: string, search: WebSearched): readonly JsonObject[] {
  * beginning of the next text, if there is one before a call.
  */
 function withoutBlanks(
-  blocks: readonly (Block | WebSearched)[],
-): readonly (Block | WebSearched)[] {
-  const kept: (Block | WebSearched)[] = [];
+  blocks: readonly (Block | ServerBlock)[],
+): readonly (Block | ServerBlock)[] {
+  const kept: (Block | ServerBlock)[] = [];
   let blanks = "";
   for (const block of blocks) {
-    if ("queries" in block) {
+    if (block.kind === "code" || block.kind === "search") {
       kept.push(block);
       continue;
     }
@@ -112,7 +113,7 @@ function proseBlock(block: Block): readonly JsonObject[] {
   if (block.kind === "tool") return [];
   const { text, signature } = block;
   if (block.kind !== "reasoning") {
-    return [textBlock(text, block.citations)];
+    return [{ ...textBlock(text, block.citations), ...extraField(signature) }];
   }
   const own = thinkingSignature(signature);
   if (own?.redacted === true && text === "") {
@@ -134,6 +135,31 @@ export function textBlock(
   return { type: "text", text, citations: citations.map(encodeCitation) };
 }
 
+/** Code that the upstream ran, and its output: as the vendor's own tool. */
+export function codeBlocks(
+  { code, output = "", failed }: RanCode,
+  id: string,
+): readonly [JsonObject, JsonObject] {
+  const isFailed = failed === true;
+  return [{
+    type: "server_tool_use",
+    id,
+    name: "code_execution",
+    input: { code },
+    caller: { type: "direct" },
+  }, {
+    type: "code_execution_tool_result",
+    tool_use_id: id,
+    content: {
+      type: "code_execution_result",
+      stdout: isFailed ? "" : output,
+      stderr: isFailed ? output : "",
+      return_code: isFailed ? 1 : 0,
+      content: [],
+    },
+  }];
+}
+
 /** A tool call, made by the model itself. */
 export function callBlock(
   id: string,
@@ -147,6 +173,6 @@ export function callBlock(
     name,
     input,
     caller: { type: "direct" },
-    ...signatureField(signature),
+    ...extraField(signature),
   };
 }

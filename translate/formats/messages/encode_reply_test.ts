@@ -353,13 +353,18 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
         { from: "generate_content", value: "G" },
         "hm",
       ),
-      [{ type: "thinking", thinking: "hm", signature: "" }],
+      [{
+        type: "thinking",
+        thinking: "hm",
+        signature: "gw1:generate_content:G",
+      }],
     ],
     [
-      "reasoning without text that another dialect made",
-      signedBlock("reasoning", { from: "generate_content", value: "G" }),
-      [],
+      "reasoning without a signature",
+      blockOf("reasoning", "hm"),
+      [{ type: "thinking", thinking: "hm", signature: "" }],
     ],
+    ["reasoning of nothing", blockOf("reasoning"), []],
     [
       "redacted reasoning",
       signedBlock("reasoning", {

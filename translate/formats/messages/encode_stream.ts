@@ -11,20 +11,20 @@ import {
   type ReplyEvent,
   settleStop,
   type Usage,
-  type WebSearched,
 } from "../../model/reply.ts";
+import { ranCodeId } from "../../turns/ran_code.ts";
 import type { Signature } from "../../model/request.ts";
 import { namedFrame } from "../../stream/sse.ts";
 import { encodeCitation } from "./citations.ts";
 import { errorBody } from "./error.ts";
-import { callBlock, textBlock } from "./encode_reply.ts";
-import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
 import {
-  SEARCH_ID,
-  searchCall,
-  searchInput,
-  searchResult,
-} from "./search_blocks.ts";
+  callBlock,
+  codeBlocks,
+  searchBlocks,
+  textBlock,
+} from "./encode_reply.ts";
+import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
+import { SEARCH_ID } from "./search_blocks.ts";
 import { thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeFinalUsage, encodeUsage } from "./usage.ts";
@@ -170,24 +170,20 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     }
     return release() + more(open, text);
   };
-  const search = (event: WebSearched): string => {
-    const id = searchId(undefined);
-    const block = (content_block: JsonObject, ...deltas: JsonObject[]) => {
-      index++;
-      return [
-        frame("content_block_start", { index, content_block }),
-        ...deltas.map((delta) =>
-          frame("content_block_delta", { index, delta })
-        ),
-        frame("content_block_stop", { index }),
-      ].join("");
-    };
-    return close() +
-      block(searchCall(id, {}), {
-        type: "input_json_delta",
-        partial_json: JSON.stringify(searchInput(event)),
-      }) +
-      block(searchResult(id, event));
+  /** A call that the server ran, and its result; the input comes in deltas, as other calls'. */
+  const writeRun = (
+    [use, result]: readonly [use: JsonObject, result: JsonObject],
+  ): string => {
+    const block = (content_block: JsonObject, delta?: JsonObject): string =>
+      frame("content_block_start", { index: ++index, content_block }) +
+      (delta === undefined
+        ? ""
+        : frame("content_block_delta", { index, delta })) +
+      frame("content_block_stop", { index });
+    return block({ ...use, input: {} }, {
+      type: "input_json_delta",
+      partial_json: JSON.stringify(use["input"]),
+    }) + block(result);
   };
   const end = (): string => {
     const reason = settleStop(stop?.reason ?? "end", kinds);
@@ -223,13 +219,18 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
               },
             })
             : "";
+        case "code":
+          return start() + close() + writeRun(
+            codeBlocks(event, ranCodeId("srvtoolu", context.idSeed, index + 1)),
+          );
         case "probabilities":
         case "lost":
           return "";
         case "close":
           return close();
         case "search":
-          return start() + search(event);
+          return start() + close() +
+            writeRun(searchBlocks(searchId(undefined), event));
         case "usage":
           usage = mergeUsage(usage, event.usage);
           return "";

@@ -239,7 +239,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "reasoning of nothing takes no number",
       [
-        ...signedBlock("reasoning", { from: "generate_content", value: "G" }),
+        ...blockOf("reasoning"),
         ...blockOf("text", "a"),
       ],
       [

@@ -20,6 +20,8 @@ export { countTokensRequest, messagesRequest } from "./wire.ts";
 
 export const messages: Dialect = {
   name: "messages",
+  // Clients take the fields of a text block from its first frame.
+  lacks: ["streamed_text_signature"],
   decodeRequest,
   checkPassable,
   billedFields,

@@ -236,6 +236,15 @@ export function encodeFinalUsage(usage: Usage): JsonObject {
   };
 }
 
+/** The tools that the format counts; null where none of them was used. */
+function toolUse(uses: Usage["uses"]): JsonObject | null {
+  const { web_fetch: fetches = 0, web_search: searches = 0 } = uses ?? {};
+  return fetches + searches === 0 ? null : {
+    web_fetch_requests: fetches,
+    web_search_requests: searches,
+  };
+}
+
 /**
  * What a reply may know only at its end. Fields that no other format reports are null; the last
  * two are declared by beta types.
@@ -253,16 +262,7 @@ function encodeEnd(usage: Usage): JsonObject {
         ephemeral_1h_input_tokens: cacheWrite1h ?? 0,
       },
     }),
-    server_tool_use: uses === undefined ? null : {
-      web_fetch_requests: 0,
-      web_search_requests: 0,
-      ...Object.fromEntries(
-        Object.entries(uses).map(([name, count]) => [
-          `${name}${REQUESTS}`,
-          count,
-        ]),
-      ),
-    },
+    server_tool_use: toolUse(uses),
     iterations: null,
     fallback_credit: null,
   };

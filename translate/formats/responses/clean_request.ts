@@ -14,6 +14,8 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { replyId, storedState } from "./reply_config.ts";
+import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
 /** The value of `include` that requests the signatures of reasoning. */
@@ -26,10 +28,12 @@ const MAX_ITEM_ID = 64;
 const COMPARISON = "comparison_response_id";
 
 /**
- * A copy of the input without reasoning signed in another format, without unsigned reasoning where
- * the upstream signs its own, elsewhere without its ids, since no upstream stores the items, without ids that are too long
- * and with an id of its own for each call; and the cache options without a reply to compare with.
- * Undefined if the request has none of them.
+ * A copy of the input without reasoning of other formats and code that ran there, without unsigned
+ * reasoning where
+ * the upstream signs its own, elsewhere without its ids, since no upstream stores the items, without
+ * ids that are too long and texts' signatures of another format, and with an id of its own for each
+ * call; and the cache options without a reply to compare with. Undefined if the request has none of
+ * them.
  */
 export function cleanRequest(
   body: JsonObject,
@@ -60,9 +64,13 @@ function cleanInput(
   const ids = idsInstead(callsIn(input));
   if (
     ids === undefined &&
-    !input.some((item) => isForeign(item) || hasUselessId(item))
+    !input.some((item) =>
+      isForeign(item) || hasUselessId(item) || carriedValue(item) !== undefined
+    )
   ) return undefined;
-  const kept = input.filter((item) => !isForeign(item)).map(withoutId);
+  const kept = input.filter((item) => !isForeign(item)).map(withoutId).map(
+    withoutCarried,
+  );
   return ids === undefined ? kept : kept.map((item) => renameIds(item, ids));
 }
 
@@ -91,8 +99,9 @@ function renameIds(item: unknown, ids: CallIds): unknown {
 }
 
 function isForeignItem(item: unknown): boolean {
-  return isObject(item) && item["type"] === "reasoning" &&
-    isTagged(item["encrypted_content"]);
+  return isRanCode(item) ||
+    (isObject(item) && item["type"] === "reasoning" &&
+      isTagged(item["encrypted_content"]));
 }
 
 /** Reasoning that its model did not sign: another one's, or the client's. */

@@ -23,6 +23,8 @@ import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import { readSignature } from "./signatures.ts";
+import { isRanCode } from "../../turns/ran_code.ts";
+import { signedBy } from "../../turns/carried_signature.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
 import { COMPACTION_REMEDY } from "./error.ts";
 import {
@@ -53,6 +55,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "role",
   "content",
   "phase",
+  "extra_content",
 ]);
 const ITEM_FIELDS: Readonly<Record<KnownItem["type"], ReadonlySet<string>>> = {
   reasoning: new Set([
@@ -156,11 +159,13 @@ export function* decodeMessages(
     const phase = textIn(item.phase);
     switch (item.role) {
       case "assistant":
-        for (const part of parts) {
+        for (const [at, part] of parts.entries()) {
           assistant().parts.push(
-            part.type === "text" && phase !== undefined
-              ? { ...part, phase }
-              : part,
+            part.type !== "text" ? part : {
+              ...part,
+              ...(phase === undefined ? {} : { phase }),
+              ...(at === parts.length - 1 ? signedBy(item) : {}),
+            },
           );
         }
         return;
@@ -259,6 +264,7 @@ export function* decodeMessages(
   yield* visitEach(items, (item, index) => {
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
+    if (isRanCode(item)) return;
     if (isKnownItem(item)) return readKnown(item, path);
     if (item.type === "compaction_trigger") {
       throw invalidField(

@@ -5,6 +5,7 @@
 import { type JsonObject, objectOr, parseJson } from "../../bytes/json.ts";
 import type { BlockKind } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
+import { extraField } from "../../turns/carried_signature.ts";
 import type { FreeTextReader } from "../../turns/free_text.ts";
 import { writeSignature } from "./signatures.ts";
 import type { CalledTool } from "./tool_names.ts";
@@ -95,6 +96,7 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
         content: status === "in_progress"
           ? []
           : [partOf(item.kind, text, item.annotations, item.logprobs)],
+        ...extraField(item.signature),
       };
     case "reasoning": {
       const value = item.signature === undefined

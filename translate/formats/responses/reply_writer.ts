@@ -24,6 +24,7 @@ import { writeSignature } from "./signatures.ts";
 import { encodeIncomplete } from "./stop_reason.ts";
 import { toolNames } from "./tool_names.ts";
 import { encodeUsage } from "./usage.ts";
+import { codeFrames, codeItem } from "./ran_code.ts";
 import {
   contentDone,
   itemOf,
@@ -202,8 +203,9 @@ export function replyWriter(
       item.signature = signature;
       return begin(item);
     }
-    if (item.callId === undefined) return "";
-    if (!item.begun) return carrier(signature, "own") + release(item);
+    if (!item.begun && item.callId !== undefined) {
+      return carrier(signature, "own") + release(item);
+    }
     item.signature = signature;
     return "";
   };
@@ -369,6 +371,13 @@ export function replyWriter(
         case "probabilities":
           tokens = [...tokens, ...encodeLogprobs(event.tokens, [])];
           return "";
+        case "code": {
+          const before = start() + close("completed");
+          const at = items++;
+          const item = codeItem(event, context.idSeed, at);
+          output.push(item);
+          return before + codeFrames(item, at, frame);
+        }
         case "search":
         case "lost":
           return "";

@@ -44,6 +44,13 @@ const BODY: Readonly<Record<string, readonly string[]>> = {
     "custom_tool_call_input.delta",
     "custom_tool_call_input.done",
   ],
+  code_interpreter_call: [
+    "code_interpreter_call.in_progress",
+    "code_interpreter_call_code.delta",
+    "code_interpreter_call_code.done",
+    "code_interpreter_call.interpreting",
+    "code_interpreter_call.completed",
+  ],
 };
 
 /** The events of each item type, in order. */
@@ -56,6 +63,8 @@ const ITEM_GRAMMAR: Readonly<Record<string, RegExp>> = {
     /^(?:function_call_arguments\.delta )*function_call_arguments\.done $/,
   custom_tool_call:
     /^(?:custom_tool_call_input\.delta )*custom_tool_call_input\.done $/,
+  code_interpreter_call:
+    /^code_interpreter_call\.in_progress (?:code_interpreter_call_code\.delta )*code_interpreter_call_code\.done code_interpreter_call\.interpreting code_interpreter_call\.completed $/,
 };
 
 /** Reads a stream; throws if it breaks the grammar. */
@@ -142,7 +151,7 @@ function readItems(
       open.text += String(event["delta"]);
     }
     const whole = event["text"] ?? event["refusal"] ?? event["arguments"] ??
-      event["input"];
+      event["input"] ?? event["code"];
     if (type.endsWith(".done") && whole !== undefined) {
       assert.equal(whole, open.text);
     }
@@ -155,7 +164,7 @@ function textOf(item: JsonObject): string {
   const parts = [...arrayOr(item["content"]), ...arrayOr(item["summary"])]
     .map(objectOr);
   const words = parts.map((part) => part["text"] ?? part["refusal"]);
-  return [...words, item["arguments"], item["input"]].filter((word) =>
-    word !== undefined
-  ).join("");
+  return [...words, item["arguments"], item["input"], item["code"]].filter((
+    word,
+  ) => word !== undefined).join("");
 }

@@ -84,7 +84,7 @@ export function dialer(options: DialOptions = {}): Dial {
     way.tls.minVersion !== undefined;
   let nodeTls: Promise<NodeTls> | undefined;
   return async (target) => {
-    const { signal, isTls, hostname } = target;
+    const { signal, isTls } = target;
     const proxy = way.proxyTo(target, isTls);
     const tcp = (): Promise<Deno.TcpConn> =>
       proxy === undefined
@@ -106,11 +106,10 @@ export function dialer(options: DialOptions = {}): Dial {
     if (!isTls) return await outer();
     if (needsNode || proxy?.isTls === true) {
       nodeTls ??= import("./node_tls.ts").then(({ NodeTls }) =>
-        new NodeTls(way.tls)
+        new NodeTls(way.tls, options.ends)
       );
       return await (await nodeTls).open(
-        hostname,
-        signal,
+        target,
         async () => await openTunnelOn(await outer(), proxy, target),
       );
     }

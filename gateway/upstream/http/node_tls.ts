@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
 import tls from "node:tls";
 import { isIP } from "node:net";
+import { CertificateEnds } from "../../certificate_ends.ts";
 import type { Conn } from "./conn.ts";
 import type { TlsSettings } from "./way.ts";
 
@@ -20,37 +21,46 @@ const READ_BYTES = 64 * 1024;
 /** Authorities of one's own, or those that the process trusts anyway. */
 type Trust = "own" | "usual";
 
+/** The server of a handshake. */
+interface Server {
+  /** The name that the certificate is checked against. */
+  readonly hostname: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}
+
 /** Opens such connections, for one way. */
 export class NodeTls {
   readonly #settings: TlsSettings;
+  readonly #ends: CertificateEnds;
   /**
    * Which authorities have vouched for a host. `node:tls` takes either; both as one list would take
    * 20 ms for each connection, and a permission to read it.
    */
   readonly #trusted = new Map<string, Trust>();
 
-  constructor(settings: TlsSettings) {
+  /** @param ends receives the ends of certificates */
+  constructor(
+    settings: TlsSettings,
+    ends: CertificateEnds = new CertificateEnds(),
+  ) {
     this.#settings = settings;
+    this.#ends = ends;
   }
 
   /**
    * Connects and performs a handshake; a second time where only the other authorities know the
    * server.
    *
-   * @param hostname the name that the certificate is checked against
    * @throws the signal's reason if it was aborted, otherwise the TLS error or that of `connect`
    */
-  async open(
-    hostname: string,
-    signal: AbortSignal,
-    connect: () => Promise<Conn>,
-  ): Promise<Conn> {
-    const [first, second] = this.#order(hostname);
+  async open(server: Server, connect: () => Promise<Conn>): Promise<Conn> {
+    const [first, second] = this.#order(server.hostname);
     try {
-      return await this.#openBy(first, hostname, signal, connect);
+      return await this.#openBy(first, server, connect);
     } catch (error) {
       if (second === undefined || !isUntrusted(error)) throw error;
-      return await this.#openBy(second, hostname, signal, connect);
+      return await this.#openBy(second, server, connect);
     }
   }
 
@@ -63,12 +73,16 @@ export class NodeTls {
 
   async #openBy(
     trust: Trust,
-    hostname: string,
-    signal: AbortSignal,
+    { hostname, port, signal }: Server,
     connect: () => Promise<Conn>,
   ): Promise<Conn> {
     const { authorities, certificate, minVersion } = this.#settings;
-    const conn = await handshake(await connect(), signal, {
+    const onOpen = (socket: tls.TLSSocket): void =>
+      this.#ends.note(
+        `${hostname}:${port}`,
+        socket.getPeerCertificate().valid_to,
+      );
+    const conn = await handshake(await connect(), signal, onOpen, {
       // Decides what the certificate is checked against; an address is no name to ask for.
       ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
       ALPNProtocols: ["http/1.1"],
@@ -93,6 +107,7 @@ function isUntrusted(error: unknown): boolean {
 function handshake(
   conn: Conn,
   signal: AbortSignal,
+  onOpen: (socket: tls.TLSSocket) => void,
   options: tls.ConnectionOptions,
 ): Promise<Conn> {
   return new Promise((resolve, reject) => {
@@ -106,6 +121,7 @@ function handshake(
     const socket = tls.connect({ ...options, socket: duplexOver(conn) }, () => {
       signal.removeEventListener("abort", onAbort);
       socket.off("error", fail);
+      onOpen(socket);
       resolve(new StreamConn(socket, options.cert !== undefined));
     });
     socket.once("error", fail);

@@ -18,6 +18,8 @@ import { withTimeout } from "../support/with_timeout.ts";
 
 const [MODEL = ""] = FAMILIES;
 const KIB = 1024;
+/** Connections at once. */
+const LANES = 12;
 const STEER = JSON.stringify({
   type: "response.steer",
   previous_response_id: "resp_é",
@@ -133,7 +135,6 @@ Deno.test("fragments may be empty, cut inside a character, and have control fram
 
 Deno.test("frames are read wherever the network cuts them", () =>
   withGateway(async ({ url }) => {
-    using socket = await RawWebSocket.open(url);
     const bytes = joinPieces([
       clientFrame(OPCODE.ping, "a"),
       part(STEER.slice(0, 20), true),
@@ -144,17 +145,22 @@ Deno.test("frames are read wherever the network cuts them", () =>
     const places = Array.from({ length: 80 }, (_, at) => at).concat(
       Array.from({ length: 220 }, (_, at) => bytes.length - at),
     );
-    for (const at of places) {
-      await socket.send(bytes.subarray(0, at));
-      await socket.send(bytes.subarray(at));
-      const opcodes: number[] = [];
-      for (let i = 0; i < 4; i++) {
-        opcodes.push((await socket.next())?.opcode ?? -1);
+    const cutEach = async (): Promise<void> => {
+      using socket = await RawWebSocket.open(url);
+      for (let at = places.pop(); at !== undefined; at = places.pop()) {
+        await socket.send(bytes.subarray(0, at));
+        await socket.send(bytes.subarray(at));
+        const opcodes: number[] = [];
+        for (let i = 0; i < 4; i++) {
+          opcodes.push((await socket.next())?.opcode ?? -1);
+        }
+        // Pongs do not wait for the events.
+        opcodes.sort((a, b) => a - b);
+        assert.deepEqual(opcodes, [1, 1, OPCODE.pong, OPCODE.pong]);
       }
-      // Pongs do not wait for the events.
-      opcodes.sort((a, b) => a - b);
-      assert.deepEqual(opcodes, [1, 1, OPCODE.pong, OPCODE.pong]);
-    }
+    };
+    // Each answer waits for an acknowledgement of the one before.
+    await Promise.all(Array.from({ length: LANES }, cutEach));
   }));
 
 Deno.test("bytes that are sent with the handshake are read", () =>

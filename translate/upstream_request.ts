@@ -202,7 +202,11 @@ export function* unwrittenRequest(
       ...plan.dropped,
       ...edited.dropped,
     ],
-    context: decodeContext({ toolNames: new Map() }, can),
+    // The client receives the text of its own format as it came.
+    context: decodeContext({ toolNames: new Map() }, {
+      ...can,
+      thinkTags: false,
+    }),
     passedThrough: true,
   };
 }

@@ -1,6 +1,7 @@
 /** Requests of the chat-completion format as compatible hosts receive them, by preset. */
 import assert from "node:assert/strict";
 import { PRESETS } from "../../gateway/upstream/hosts/presets.ts";
+import { chunk, DONE } from "../support/upstreams/chat_frames.ts";
 import { COMPLETION } from "../support/upstreams/host_upstream.ts";
 import { MODEL, withPreset } from "../support/with_preset.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
@@ -290,6 +291,22 @@ Deno.test("GLM on Cerebras gets earlier reasoning in tags, other models there as
     );
   }
 });
+
+Deno.test("a chat client's stream of a server without a parser for reasoning arrives as it was sent", () =>
+  withPreset("vllm", async (gateway, host) => {
+    const frames = ["<think>hm", "</think>Hello"].map((content) =>
+      chunk({ content }, null, { model: MODEL })
+    ).join("") + chunk({}, "stop", { model: MODEL }) + DONE;
+    host.answer(() =>
+      new Response(frames, { headers: { "content-type": "text/event-stream" } })
+    );
+    const response = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(await response.text(), frames);
+  }));
 
 Deno.test("comments without an answer end at the limit of the first byte, and are not waited for again", () =>
   withPreset("deepseek", async (gateway, host) => {

@@ -179,6 +179,9 @@ export function* unwrittenRequest(
   });
   const remove = [
     ...plan.remove,
+    ...Object.keys(cleaned?.fields ?? {}).filter((key) =>
+      cleaned?.fields[key] === undefined
+    ),
     // The path names the upstream's model; the body names the client's.
     ...client.dialect.hasTargetInPath === true ? ["model"] : [],
     ...only === undefined

@@ -47,6 +47,16 @@ const FREE_CHOICE: Difference = {
   dropped: ["tool_choice"],
 };
 
+/** No earlier reasoning, and no form of the reply beside tools. */
+const NO_FORMAT_BESIDE_TOOLS: Difference = {
+  fields: { service_tier: undefined, response_format: undefined },
+  dropped: [
+    "response_format",
+    "messages[].reasoning_content",
+    "service_tier",
+  ],
+};
+
 /** A required call that is left to the model, and the older name of the limit. */
 const OLDER_AND_FREE: Difference = {
   fields: { ...OLDER_LIMIT, ...FREE_CHOICE.fields },
@@ -58,15 +68,9 @@ const OLDER_AND_FREE: Difference = {
  * nothing.
  */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
-  cerebras: {
-    fields: { service_tier: undefined },
-    dropped: ["messages[].reasoning_content", "service_tier"],
-  },
+  cerebras: NO_FORMAT_BESIDE_TOOLS,
   deepseek: OLDER_AND_FREE,
-  groq: {
-    fields: { service_tier: undefined },
-    dropped: ["messages[].reasoning_content", "service_tier"],
-  },
+  groq: NO_FORMAT_BESIDE_TOOLS,
   lmstudio: {
     fields: {
       ...OLDER_AND_FREE.fields,

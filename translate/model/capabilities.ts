@@ -117,6 +117,11 @@ export interface Capabilities {
   /** Chat format only: whether it takes file parts. */
   readonly files: boolean;
   /**
+   * Chat format only: whether it takes pictures; otherwise a note is in the place of each, and they
+   * are named.
+   */
+  readonly images: boolean;
+  /**
    * Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any
    * object is sent.
    */
@@ -153,6 +158,11 @@ export interface Capabilities {
    * where no call can be demanded either, the schema becomes an instruction.
    */
   readonly structuredOutput: boolean;
+  /**
+   * Chat format only: whether the form of a reply may be demanded beside tools; otherwise a forced
+   * tool replaces a schema there, and JSON without a schema is not demanded.
+   */
+  readonly formatBesideTools: boolean;
   /**
    * Messages format only: whether translated requests ask for the prompt to be cached, which costs
    * more than a prompt that is never repeated. Formats that always cache have no word for it.
@@ -227,6 +237,7 @@ const USUAL: Capabilities = {
   cachedBesidePrompt: false,
   strictTools: true,
   files: true,
+  images: true,
   jsonObject: true,
   // Most models refuse the whole request for one.
   cacheMarks: "none",
@@ -244,6 +255,7 @@ const USUAL: Capabilities = {
   prefill: true,
   schema: "json_schema",
   structuredOutput: true,
+  formatBesideTools: true,
   promptCaching: false,
   callIds: true,
   includeUsage: false,

@@ -16,15 +16,14 @@ import type { Credential } from "../credentials/credential.ts";
 import { keyCredential } from "../credentials/key_credential.ts";
 import { fill } from "../hosts/address.ts";
 import { type CallAddress, callAddress } from "../hosts/hosts.ts";
-import type { HostDialect } from "../hosts/host.ts";
-import { forModel } from "../hosts/model_rules.ts";
+import type { HostDialect, ToolReasoning } from "../hosts/host.ts";
+import { forModel, ruleFor } from "../hosts/model_rules.ts";
 import {
   type CandidateRow,
   capabilitiesOf,
   type Catalogue,
   type Model,
 } from "./catalogue.ts";
-import type { ToolReasoning } from "./models.ts";
 import type { CallLimits } from "../http/phase_timer.ts";
 import { RetryBudget } from "../health/retry_budget.ts";
 
@@ -138,7 +137,11 @@ export function modelRegistry(
     ): readonly Candidate[] =>
       rows.flatMap(({ row, health }) =>
         candidate(catalogue, access, credentials, model, row, health, [
-          ...preferredDialects(row, toolReasoning),
+          ...preferredDialects(
+            row,
+            vendorOf(catalogue, row)?.dialects ?? [],
+            toolReasoning,
+          ),
           caller,
         ])
       );
@@ -204,16 +207,23 @@ function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
   );
 }
 
-/** The dialect that the row asks for, if it asks for one. */
+/** The dialects in which the model takes tools with such reasoning, where it is not every one. */
 function preferredDialects(
-  row: CandidateRow,
+  { upstreamModel }: CandidateRow,
+  dialects: readonly HostDialect[],
   toolReasoning: ToolReasoning | undefined,
 ): readonly DialectName[] {
-  const asks = row.toolReasoning;
-  return asks !== undefined && toolReasoning !== undefined &&
-      asks.when.includes(toolReasoning)
-    ? [asks.dialect]
-    : [];
+  return toolReasoning === undefined ? [] : dialects.flatMap((one) => {
+    const asks = ruleFor(one, upstreamModel)?.toolReasoning;
+    return asks?.when.includes(toolReasoning) === true ? [asks.dialect] : [];
+  });
+}
+
+function vendorOf(
+  { vendors }: Catalogue,
+  row: CandidateRow,
+): Catalogue["vendors"][number] | undefined {
+  return vendors.find(({ name }) => name === row.vendor);
 }
 
 function nameOf(row: CandidateRow): string {
@@ -231,7 +241,7 @@ function candidate(
 ): readonly Candidate[] {
   const vendorAccess = access[row.vendor];
   const credential = credentials[row.vendor];
-  const vendor = catalogue.vendors.find(({ name }) => name === row.vendor);
+  const vendor = vendorOf(catalogue, row);
   const dialects =
     vendor?.dialects.filter(({ dialect }) =>
       (row.dialect === undefined || dialect === row.dialect) &&

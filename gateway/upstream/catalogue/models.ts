@@ -2,25 +2,8 @@
  * The built-in models: ids, upstream names, capabilities, prices.
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
-import type { DialectName } from "../../../translate/model/request.ts";
+import { ADAPTIVE_CLAUDE, REASONING_GPT } from "../hosts/model_rules.ts";
 import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
-
-/**
- * How tools and reasoning come together in a request: reasoning was asked for, or left to the
- * model.
- */
-export type ToolReasoning = "asked" | "left to the model";
-
-/**
- * The dialect in which a model takes tools and reasoning together, where it does not take them in
- * every one.
- */
-export interface ToolReasoningDialect {
-  /** Preferred where the vendor supports it and nothing else decides. */
-  readonly dialect: DialectName;
-  /** The requests that it is spoken for. */
-  readonly when: readonly ToolReasoning[];
-}
 
 /** What a model does: it generates, makes embeddings, or what the route of this name is for. */
 export type ModelOperation = string;
@@ -56,8 +39,6 @@ export interface ModelRow {
   readonly allowed?: Readonly<
     Record<string, readonly (string | number | boolean)[]>
   >;
-  /** Absent: every dialect of the vendor takes tools and reasoning together. */
-  readonly toolReasoning?: ToolReasoningDialect;
 }
 
 export function generates(
@@ -108,30 +89,6 @@ const GENERATE_USES = { web_search: 14_000 };
 
 const day = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 1000;
 
-/** Models with adaptive thinking, which reject sampling parameters and a prefilled reply. */
-const NEWEST_MESSAGES: Partial<Capabilities> = {
-  sampling: "none",
-  reasoning: "adaptive",
-  prefill: false,
-  systemAnywhere: true,
-  efforts: ["low", "medium", "high", "xhigh", "max"],
-};
-
-/**
- * Reasoning models of the chat format: they reject sampling parameters and take the output limit in
- * its newer field.
- */
-const REASONING_CHAT: Partial<Capabilities> = {
-  maxTokensField: "max_completion_tokens",
-  sampling: "none",
-  penalties: false,
-  maxStops: 0,
-  reasoning: "effort",
-  reasoningOff: true,
-  verbosity: true,
-  maxOutputTokens: 128_000,
-};
-
 /** What Vendor A Sonnet 4.6 supports, with either length of context. */
 const SONNET: Partial<Capabilities> = {
   reasoning: "adaptive",
@@ -162,7 +119,8 @@ export const MODELS: readonly ModelRow[] = [
     ),
     contextTokens: 1_000_000,
     capabilities: {
-      ...NEWEST_MESSAGES,
+      ...ADAPTIVE_CLAUDE,
+      systemAnywhere: true,
       maxOutputTokens: 128_000,
       defaultMaxTokens: 32_000,
     },
@@ -177,7 +135,8 @@ export const MODELS: readonly ModelRow[] = [
     cards: usd(10, 50, 1, 12.5, messagesMore(10, { when: [US_ONLY] })),
     contextTokens: 1_000_000,
     capabilities: {
-      ...NEWEST_MESSAGES,
+      ...ADAPTIVE_CLAUDE,
+      systemAnywhere: true,
       maxOutputTokens: 128_000,
       defaultMaxTokens: 32_000,
     },
@@ -241,11 +200,10 @@ export const MODELS: readonly ModelRow[] = [
     }),
     contextTokens: 400_000,
     capabilities: {
-      ...REASONING_CHAT,
+      ...REASONING_GPT,
+      maxOutputTokens: 128_000,
       efforts: ["low", "medium", "high", "xhigh"],
     },
-    // https://github.com/openai/openai-openapi/issues/541, 2026-11-21
-    toolReasoning: { dialect: "responses", when: ["asked"] },
   },
   {
     id: "vendorb-5",
@@ -260,7 +218,8 @@ export const MODELS: readonly ModelRow[] = [
     }),
     contextTokens: 400_000,
     capabilities: {
-      ...REASONING_CHAT,
+      ...REASONING_GPT,
+      maxOutputTokens: 128_000,
       reasoningOff: false,
       efforts: ["minimal", "low", "medium", "high"],
     },

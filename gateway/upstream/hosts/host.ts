@@ -70,6 +70,23 @@ interface HostEmbeddings {
   readonly form: EmbeddingForm | "bedrock";
 }
 
+/**
+ * How tools and reasoning come together in a request: reasoning was asked for, or left to the
+ * model.
+ */
+export type ToolReasoning = "asked" | "left to the model";
+
+/**
+ * The dialect in which a model takes tools and reasoning together, where it does not take them in
+ * every one.
+ */
+export interface ToolReasoningDialect {
+  /** Preferred where the vendor supports it and nothing else decides. */
+  readonly dialect: DialectName;
+  /** The requests that it is spoken for. */
+  readonly when: readonly ToolReasoning[];
+}
+
 /** What the models of a host with certain names have in common. */
 export interface ModelRule {
   /** Upstream names; `*` matches any text, and case does not matter. */
@@ -78,6 +95,11 @@ export interface ModelRule {
   readonly capabilities?: Partial<Capabilities>;
   /** Keys that these models refuse beside those that the host refuses. */
   readonly refuses?: readonly string[];
+  /**
+   * Absent: every dialect takes tools and reasoning together. Ignored if a candidate names its
+   * dialect.
+   */
+  readonly toolReasoning?: ToolReasoningDialect;
 }
 
 export interface HostDialect extends HostPaths {

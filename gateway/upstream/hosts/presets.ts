@@ -11,6 +11,7 @@ import {
   CEREBRAS_MODELS,
   FIREWORKS_MODELS,
   GEMINI_CHAT,
+  GLM,
   GROK,
   OLDER_GEMINI,
   OPENROUTER_MODELS,
@@ -58,8 +59,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   cerebras: {
     base: "https://api.cerebras.ai/v1",
     // Any of these is refused (pydantic-ai `providers/cerebras.py`).
-    // It refuses reasoning in messages (vercel/ai#15416).
+    // It refuses reasoning in messages (vercel/ai#15416), a form of the reply beside tools
+    // (BerriAI/litellm#31445), and strict tools beside others (RooCodeInc/Roo-Code#10334).
     capabilities: {
+      formatBesideTools: false,
+      strictTools: false,
       penalties: false,
       takesReasoning: false,
       proofFields: "none",
@@ -78,8 +82,10 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   deepseek: {
     base: "https://api.deepseek.com/v1",
     // Its reasoning models refuse a required call, and want their reasoning back after calls. A
-    // schema is refused ("This response_format type is unavailable now").
+    // schema is refused ("This response_format type is unavailable now"), and so are pictures
+    // (rikkahub/rikkahub#1433).
     capabilities: {
+      images: false,
       replayReasoning: true,
       reasoningBesideCalls: true,
       toolChoiceRequired: false,
@@ -104,8 +110,14 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   groq: {
     base: "https://api.groq.com/openai/v1",
     billsCancelled: true,
-    // Earlier reasoning has another name there, and its service tiers are its own.
-    capabilities: { takesReasoning: false, proofFields: "none", files: false },
+    // Earlier reasoning has another name there, and its service tiers are its own. A form of the
+    // reply beside tools is refused (vercel/ai#16540).
+    capabilities: {
+      formatBesideTools: false,
+      takesReasoning: false,
+      proofFields: "none",
+      files: false,
+    },
     edits: { refuses: ["service_tier", "top_k"] },
   },
   huggingface: {
@@ -192,5 +204,6 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     // `tool_choice` is `auto` only, and a schema is not known
     // (docs.z.ai/api-reference/llm/chat-completion).
     capabilities: { toolChoiceRequired: false, structuredOutput: false },
+    modelRules: GLM,
   },
 };

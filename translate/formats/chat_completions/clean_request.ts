@@ -73,7 +73,7 @@ function cleanMessages(
     return withCallIds(tagged ?? clean ?? message, can);
   });
   const isSame = cleaned.every((message, n) => message === messages[n]);
-  return withHostTurns(body, isSame ? messages : cleaned, can);
+  return withHostTurns(body, isSame ? messages : cleaned, can, dropped);
 }
 
 function cleanMessage(

@@ -104,7 +104,20 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   google: {
     base: "https://generativelanguage.googleapis.com/v1beta/openai",
     billsCancelled: true,
-    capabilities: GEMINI_CHAT,
+    // Fields that it does not know are refused (liliMozi/openhanako#394, ed-donner/agents#45,
+    // MinLL/SkyrimNet-GamePlugin#77).
+    capabilities: { ...GEMINI_CHAT, penalties: false },
+    edits: {
+      refuses: [
+        "store",
+        "metadata",
+        "frequency_penalty",
+        "presence_penalty",
+        "top_k",
+        "prompt_cache_key",
+        "prompt_cache_options",
+      ],
+    },
     modelRules: OLDER_GEMINI,
   },
   groq: {
@@ -152,7 +165,18 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       remove: ["stream_options"],
       rename: { ...OLDER_LIMIT.rename, seed: "random_seed" },
       replace: { tool_choice: { required: "any" } },
-      refuses: ["service_tier", "logprobs", "top_logprobs", "user", "store"],
+      refuses: [
+        "service_tier",
+        "logprobs",
+        "top_logprobs",
+        "logit_bias",
+        "user",
+        "safety_identifier",
+        "store",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "verbosity",
+      ],
     },
   },
   ollama: {

@@ -50,9 +50,11 @@ const AGENT_SCHEMA: JsonObject = {
 };
 
 const TEXT: JsonObject = { type: "string" };
+/** As MCP servers write them. */
 const PARAMETERS: JsonObject = {
+  $schema: "http://json-schema.org/draft-07/schema#",
   type: "object",
-  properties: { path: TEXT, command: TEXT },
+  properties: { path: TEXT, command: { anyOf: [{ const: "ls" }, TEXT] } },
   additionalProperties: false,
 };
 const SYSTEM = "You are an agent.";
@@ -157,10 +159,16 @@ const CHAT: AgentClient = {
       type: "function",
       function: { name, description: name, parameters: PARAMETERS },
     })),
-    messages: [{ role: "developer", content: SYSTEM }, {
-      role: "user",
-      content: text,
-    }],
+    parallel_tool_calls: true,
+    prompt_cache_key: "session",
+    user: "somebody",
+    store: false,
+    metadata: { session: "1" },
+    messages: [
+      { role: "developer", content: SYSTEM },
+      { role: "system", content: "The folder has two files." },
+      { role: "user", content: text },
+    ],
   }),
   goOn(before, reply, { results = [], text, picture }) {
     const message = messageOf(reply);

@@ -8,9 +8,11 @@ import {
   type JsonDraft,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { wireCallId } from "../../turns/names.ts";
+import { asReminder } from "../../turns/turns.ts";
 import { NO_PICTURE } from "./encode_content.ts";
 import { ANY_OBJECT } from "./encode_tools.ts";
 
@@ -79,13 +81,49 @@ export function withHostTurns(
       isObject(message) && message["role"] === "developer"
         ? { ...message, role: "system" }
         : message);
-  const seen = can.images ? named : withoutPictures(named, dropped);
+  const placed = can.systemAnywhere ? named : withOneSystem(named);
+  const seen = can.images ? placed : withoutPictures(placed, dropped);
   return withBridges(
     schema === undefined
       ? seen
       : withInstruction(seen, schemaInstruction(schema)),
     can,
   );
+}
+
+/**
+ * The messages with the instructions at the start as one, and later ones as a user's text; the same
+ * if there are no others.
+ */
+function withOneSystem(messages: readonly unknown[]): readonly unknown[] {
+  const isSystem = (message: unknown): boolean =>
+    objectOr(message)["role"] === "system";
+  if (!messages.slice(1).some(isSystem)) return messages;
+  const other = messages.findIndex((message) => !isSystem(message));
+  const start = other < 0 ? messages : messages.slice(0, other);
+  const [first] = start;
+  return [
+    ...(start.length > 1
+      ? [{
+        ...objectOr(first),
+        content: start.map(textOf).join("\n\n"),
+      }]
+      : start),
+    ...messages.slice(start.length).map((message) =>
+      isSystem(message)
+        ? { role: "user", content: asReminder(textOf(message)) }
+        : message
+    ),
+  ];
+}
+
+/** The text of a message. */
+function textOf(message: unknown): string {
+  const { content } = objectOr(message);
+  return typeof content === "string"
+    ? content
+    : arrayOr(content).map((part) => textIn(objectOr(part)["text"]) ?? "")
+      .join("\n");
 }
 
 /** The messages with a note in the place of each picture. */

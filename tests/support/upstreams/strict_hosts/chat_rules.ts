@@ -436,6 +436,23 @@ export const GEMINI: readonly Refusal[] = [
   },
 ];
 
+/** Gemini 3 at the Gemini API, which knows some fields alone. */
+export const GEMINI_API: readonly Refusal[] = [
+  ...GEMINI,
+  ...([
+    ["store", "liliMozi/openhanako#394"],
+    ["metadata", "ed-donner/agents#45"],
+    ["frequency_penalty", "MinLL/SkyrimNet-GamePlugin#77"],
+    ["top_k", "MinLL/SkyrimNet-GamePlugin#77"],
+  ] as const).map(([name, source]) =>
+    unknownField(
+      name,
+      `Invalid JSON payload received. Unknown name "${name}": Cannot find field.`,
+      source,
+    )
+  ),
+];
+
 function signatureOf(call: JsonObject): unknown {
   return objectOr(objectOr(call["extra_content"])["google"])[
     "thought_signature"

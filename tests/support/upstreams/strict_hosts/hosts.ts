@@ -235,7 +235,13 @@ export const STRICT_HOSTS: Readonly<Record<string, StrictHost>> = {
     chat.FIREWORKS,
     "reasoning_content",
   ),
-  google: preset("google", "gemini-3-flash", chat.GEMINI, "signatures", GOOGLE),
+  google: preset(
+    "google",
+    "gemini-3-flash",
+    chat.GEMINI_API,
+    "signatures",
+    GOOGLE,
+  ),
   groq: preset("groq", "openai/gpt-oss-120b", chat.GROQ_TEXT, "reasoning"),
   huggingface: preset(
     "huggingface",

@@ -87,12 +87,13 @@ export const GEMINI_NATIVE: readonly Refusal[] = [
   {
     words:
       "Invalid JSON payload received. Unknown name \"$schema\" at 'tools[0].function_declarations[0].parameters': Cannot find field.",
-    source: "ai.google.dev/api/caching#Schema",
+    source: "zed-industries/zed#44875",
     refuses: (body) =>
       list(body["tools"]).some((tool) =>
         list(tool["functionDeclarations"]).some(({ parameters }) =>
-          hasKey(parameters, "$schema") ||
-          hasKey(parameters, "additionalProperties")
+          ["$schema", "additionalProperties", "const"].some((word) =>
+            hasKey(parameters, word)
+          )
         )
       ),
     bad: {

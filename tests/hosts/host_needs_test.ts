@@ -237,6 +237,7 @@ for (
     ["cerebras", "gpt-oss-120b", "high"],
     ["openrouter", "anthropic/claude-opus-4.8", "xhigh"],
     ["fireworks", "accounts/fireworks/models/glm-5", "high"],
+    ["deepseek", "deepseek-v4-pro", "high"],
     ["google", "gemini-3-flash", "high"],
     ["google", "gemini-2.0-flash", undefined],
   ] as const

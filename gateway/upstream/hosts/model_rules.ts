@@ -248,6 +248,12 @@ export const FIREWORKS_MODELS: readonly ModelRule[] = [{
   capabilities: { reasoning: "effort" },
 }];
 
+/** DeepSeek at its maker (api-docs.deepseek.com/guides/thinking_mode, 2026-11-28). */
+export const DEEPSEEK: readonly ModelRule[] = [{
+  models: ["deepseek-v4*"],
+  capabilities: { reasoning: "effort", efforts: ["low", "high", "max"] },
+}];
+
 /** GLM at its maker: those that see are named so (TriDefender/zcode-api#26, justrach/codegraff#812). */
 export const GLM: readonly ModelRule[] = [
   { models: ["glm-*v*", "glm-5.3*"] },

@@ -9,6 +9,7 @@ import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { ModelRule } from "./host.ts";
 import {
   CEREBRAS_MODELS,
+  DEEPSEEK,
   FIREWORKS_MODELS,
   GEMINI_CHAT,
   GLM,
@@ -93,6 +94,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       files: false,
       strictTools: false,
     },
+    modelRules: DEEPSEEK,
     edits: OLDER_LIMIT,
   },
   fireworks: {

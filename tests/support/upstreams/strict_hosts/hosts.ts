@@ -262,6 +262,13 @@ export const STRICT_HOSTS: Readonly<Record<string, StrictHost>> = {
     "details",
     { maker: "Anthropic", callId: (number, at) => `toolu_${number}_${at}` },
   ),
+  openrouter_gemini: preset(
+    "openrouter",
+    "google/gemini-3-pro",
+    chat.ANY_CHAT,
+    "sealed",
+    GOOGLE,
+  ),
   perplexity: preset("perplexity", "sonar-pro", chat.PERPLEXITY, "none"),
   sglang: preset("sglang", "qwen3.5", chat.QWEN, "reasoning_content"),
   snowflake: preset("snowflake", "llama4-maverick", chat.ANY_CHAT, "none"),

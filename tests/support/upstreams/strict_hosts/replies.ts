@@ -25,6 +25,7 @@ export type ReasoningPlace =
   | "reasoning_content"
   | "reasoning"
   | "details"
+  | "sealed"
   | "signatures"
   | "content"
   | "tags";
@@ -77,7 +78,7 @@ const messages: Writer = ({ thought, text, calls, number }, { maker }) => ({
 
 /** The fields of an assistant's message that hold its reasoning. */
 function chatReasoning(
-  { thought, text, number }: Script,
+  { thought, text, calls, number }: Script,
   { maker, reasoning }: ReplyStyle,
 ): JsonObject {
   switch (reasoning) {
@@ -99,6 +100,26 @@ function chatReasoning(
           format: "anthropic-claude-v1",
           index: 0,
         }],
+      };
+    case "sealed":
+      return {
+        content: text,
+        reasoning: thought,
+        reasoning_details: [
+          {
+            type: "reasoning.text",
+            text: thought,
+            format: "google-gemini-v1",
+            index: 0,
+          },
+          {
+            type: "reasoning.encrypted",
+            id: calls[0]?.id ?? null,
+            data: proofOf(maker, number),
+            format: "google-gemini-v1",
+            index: 0,
+          },
+        ],
       };
     case "content":
       return {
@@ -321,80 +342,71 @@ function chatFrames(whole: JsonObject): readonly JsonObject[] {
   ];
 }
 
+/** The events between an item's beginning and its end. */
+function insideItem(item: JsonObject, output_index: number): JsonObject[] {
+  const at = { item_id: item["id"], output_index };
+  const [part] = list(item["content"] ?? item["summary"]);
+  const text = part?.["text"];
+  switch (item["type"]) {
+    case "function_call": {
+      const type = "response.function_call_arguments";
+      const args = item["arguments"];
+      return [
+        { type: `${type}.delta`, ...at, delta: args },
+        { type: `${type}.done`, ...at, arguments: args },
+      ];
+    }
+    case "reasoning": {
+      const type = "response.reasoning_summary";
+      const place = { ...at, summary_index: 0 };
+      const empty = { type: "summary_text", text: "" };
+      return [
+        { type: `${type}_part.added`, ...place, part: empty },
+        { type: `${type}_text.delta`, ...place, delta: text },
+        { type: `${type}_text.done`, ...place, text },
+        { type: `${type}_part.done`, ...place, part },
+      ];
+    }
+    default: {
+      const place = { ...at, content_index: 0 };
+      const empty = { type: "output_text", text: "", annotations: [] };
+      return [
+        { type: "response.content_part.added", ...place, part: empty },
+        { type: "response.output_text.delta", ...place, delta: text },
+        { type: "response.output_text.done", ...place, text },
+        { type: "response.content_part.done", ...place, part },
+      ];
+    }
+  }
+}
+
+/** The item as it begins. */
+function beginning(item: JsonObject): JsonObject {
+  switch (item["type"]) {
+    case "function_call":
+      return { ...item, arguments: "", status: "in_progress" };
+    case "reasoning":
+      return { ...item, summary: [] };
+    default:
+      return { ...item, content: [], status: "in_progress" };
+  }
+}
+
 function responseEvents(whole: JsonObject): readonly JsonObject[] {
-  const output = list(whole["output"]);
   const events: JsonObject[] = [
     {
       type: "response.created",
       response: { ...whole, status: "in_progress", output: [] },
     },
-    ...output.flatMap((item, output_index) => {
-      const at = { item_id: item["id"], output_index };
-      const [part] = list(item["content"] ?? item["summary"]);
-      const inner: JsonObject[] = item["type"] === "function_call"
-        ? [{
-          type: "response.function_call_arguments.delta",
-          ...at,
-          delta: item["arguments"],
-        }, {
-          type: "response.function_call_arguments.done",
-          ...at,
-          arguments: item["arguments"],
-        }]
-        : item["type"] === "reasoning"
-        ? [{
-          type: "response.reasoning_summary_part.added",
-          ...at,
-          summary_index: 0,
-          part: { type: "summary_text", text: "" },
-        }, {
-          type: "response.reasoning_summary_text.delta",
-          ...at,
-          summary_index: 0,
-          delta: part?.["text"],
-        }, {
-          type: "response.reasoning_summary_text.done",
-          ...at,
-          summary_index: 0,
-          text: part?.["text"],
-        }, {
-          type: "response.reasoning_summary_part.done",
-          ...at,
-          summary_index: 0,
-          part,
-        }]
-        : [{
-          type: "response.content_part.added",
-          ...at,
-          content_index: 0,
-          part: { type: "output_text", text: "", annotations: [] },
-        }, {
-          type: "response.output_text.delta",
-          ...at,
-          content_index: 0,
-          delta: part?.["text"],
-        }, {
-          type: "response.output_text.done",
-          ...at,
-          content_index: 0,
-          text: part?.["text"],
-        }, {
-          type: "response.content_part.done",
-          ...at,
-          content_index: 0,
-          part,
-        }];
-      const empty = item["type"] === "function_call"
-        ? { ...item, arguments: "", status: "in_progress" }
-        : item["type"] === "reasoning"
-        ? { ...item, summary: [] }
-        : { ...item, content: [], status: "in_progress" };
-      return [
-        { type: "response.output_item.added", output_index, item: empty },
-        ...inner,
-        { type: "response.output_item.done", output_index, item },
-      ];
-    }),
+    ...list(whole["output"]).flatMap((item, output_index) => [
+      {
+        type: "response.output_item.added",
+        output_index,
+        item: beginning(item),
+      },
+      ...insideItem(item, output_index),
+      { type: "response.output_item.done", output_index, item },
+    ]),
     { type: "response.completed", response: whole },
   ];
   return events.map((event, n) => ({ ...event, sequence_number: n }));

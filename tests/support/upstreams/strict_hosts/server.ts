@@ -70,7 +70,8 @@ export function startStrictServer(): StrictServer {
         : failure(format, Number(down), "The host is not available.");
     }
     number++;
-    const isSigned = format !== "chat" || /details|signatures/.test(reasoning);
+    const isSigned = format !== "chat" ||
+      /details|sealed|signatures/.test(reasoning);
     keep(isSigned ? proofOf(maker, number) : undefined);
     const isStream = body["stream"] === true ||
       /stream/i.test(`${rest.at(-1)}${search}`);

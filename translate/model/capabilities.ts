@@ -80,8 +80,8 @@ export interface Capabilities {
   /** Chat format only: whether assistant turns must repeat their `reasoning_content`. */
   readonly replayReasoning: boolean;
   /**
-   * Chat format only: whether it refuses an assistant turn with calls that has no
-   * `reasoning_content`, even an empty one.
+   * Chat format only: whether it refuses a conversation with calls in which an assistant turn has no
+   * `reasoning_content`, not even an empty one.
    */
   readonly reasoningBesideCalls: boolean;
   /**

@@ -82,9 +82,9 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   crusoe: { capabilities: OPEN_MODELS },
   deepseek: {
     base: "https://api.deepseek.com/v1",
-    // Its reasoning models refuse a required call, and want their reasoning back after calls. A
-    // schema is refused ("This response_format type is unavailable now"), and so are pictures
-    // (rikkahub/rikkahub#1433).
+    // Its reasoning models refuse a required call, and want their reasoning back once there are
+    // calls, in each turn of the assistant (openclaw/openclaw#73417). A schema is refused ("This
+    // response_format type is unavailable now"), and so are pictures (rikkahub/rikkahub#1433).
     capabilities: {
       images: false,
       replayReasoning: true,

@@ -163,6 +163,8 @@ const CHAT: AgentClient = {
     prompt_cache_key: "session",
     user: "somebody",
     store: false,
+    service_tier: "auto",
+    frequency_penalty: 0,
     metadata: { session: "1" },
     messages: [
       { role: "developer", content: SYSTEM },

@@ -18,7 +18,10 @@ const ABILITIES: readonly (readonly [string, RegExp])[] = [
   ["pictures", /image_url$|content\[\d+\]$|output\[\d+\]$|parts\[\d+\]$/],
   ["schema", /format$|responseJsonSchema$/],
   ["cache marks", /cache_control$/],
-  ["other settings", /^(?:metadata|prompt_cache_key|store|user)$/],
+  [
+    "other settings",
+    /^(?:frequency_penalty|metadata|prompt_cache_key|service_tier|store|user)$/,
+  ],
   ["earlier reasoning", /reasoning_content$|reasoning_details$|extra_content$/],
 ];
 

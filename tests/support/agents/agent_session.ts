@@ -259,10 +259,19 @@ function lost(
     ...(hasEffort || isNamed(/thinking|reasoning/)
       ? []
       : ["the effort is lost without a name"]),
+    ...(hasLimit(received.at(-1))
+      ? []
+      : ["the host does not read the limit of the output"]),
     ...(step === "fail over" && received.length !== 2
       ? [`${received.length} attempts instead of 2`]
       : []),
   ];
+}
+
+/** Whether the limit of the output has the name that the host reads. */
+function hasLimit(received: Received | undefined): boolean {
+  const { limit } = STRICT_HOSTS[received?.host ?? ""] ?? {};
+  return limit === undefined || received?.body[limit] !== undefined;
 }
 
 function withoutConversation(body: JsonObject): JsonObject {

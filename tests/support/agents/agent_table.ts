@@ -25,8 +25,15 @@ export interface TableRow
   readonly session: Session;
 }
 
-/** The hosts that sessions move to: one of each family. */
-const OTHERS = ["vendora", "vendorb", "vendorc", "deepseek"] as const;
+/** The hosts that sessions move to: one of each format, and of each way to prove reasoning. */
+const OTHERS = [
+  "vendora",
+  "vendorb",
+  "vendorc",
+  "deepseek",
+  "openrouter",
+  "google",
+] as const;
 
 /** The format that a host is called in first. */
 function familyOf({ rules }: StrictHost): string {
@@ -40,7 +47,8 @@ function otherHost(host: StrictHost, number: number): string {
   const family = familyOf(host);
   const others = OTHERS.filter((name) => {
     const other = STRICT_HOSTS[name];
-    return other !== undefined && other !== host && familyOf(other) !== family;
+    return other !== undefined && other !== host &&
+      (familyOf(other) !== family || family === "chat");
   });
   return others[number % others.length] ?? "vendora";
 }

@@ -123,8 +123,8 @@ function cleanMessage(
     (!can.takesReasoning || (marked && !can.replayReasoning));
   if (withThoughts) put("reasoning_content", undefined);
   if (withThoughts && !marked) dropped.add(REASONING);
-  const wantsThoughts = can.reasoningBesideCalls && Array.isArray(calls) &&
-    calls.length > 0 && textIn(copy["reasoning_content"]) === undefined;
+  const wantsThoughts = can.reasoningBesideCalls &&
+    textIn(copy["reasoning_content"]) === undefined;
   if (wantsThoughts) {
     put("reasoning_content", textIn(message["reasoning"]) ?? "");
   }

@@ -271,10 +271,9 @@ function encodeAssistant(
       : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined
       ? null
       : "",
-    reasoning_content:
-      thought !== "" || (can.reasoningBesideCalls && calls.length > 0)
-        ? thought
-        : undefined,
+    reasoning_content: thought !== "" || can.reasoningBesideCalls
+      ? thought
+      : undefined,
     reasoning_details: details.length === 0 ? undefined : details,
     refusal: refusal === "" ? undefined : refusal,
     ...fields,

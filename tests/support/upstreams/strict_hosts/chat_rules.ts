@@ -335,6 +335,13 @@ export const GROQ: readonly Refusal[] = [
     "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
     "janhq/jan#8136",
   ),
+  ...["reasoning_details", "extra_content"].map((field) =>
+    unknownInAssistant(
+      field,
+      `'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property '${field}' is unsupported)]`,
+      "tashfeenahmed/freellmapi#1093",
+    )
+  ),
   {
     words: "json mode cannot be combined with tool/function calling",
     source: "vercel/ai#16540",
@@ -353,10 +360,12 @@ export const GROQ_TEXT: readonly Refusal[] = [
 
 export const CEREBRAS: readonly Refusal[] = [
   ...PAIRS,
-  unknownInAssistant(
-    "reasoning_content",
-    "messages.2.assistant.reasoning_content: property 'messages.2.assistant.reasoning_content' is unsupported",
-    "Kilo-Org/kilocode#10375",
+  ...["reasoning_content", "reasoning_details", "extra_content"].map((field) =>
+    unknownInAssistant(
+      field,
+      `messages.2.assistant.${field}: property 'messages.2.assistant.${field}' is unsupported`,
+      "Kilo-Org/kilocode#10375",
+    )
   ),
   {
     words: '"tools" is incompatible with "response_format"',
@@ -397,6 +406,13 @@ export const FIREWORKS: readonly Refusal[] = [
     refuses: (body) => hasKey(body["messages"], "cache_control"),
     bad: messages({ ...GO, cache_control: { type: "ephemeral" } }),
   },
+  ...["reasoning_details", "extra_content"].map((field) =>
+    unknownInAssistant(
+      field,
+      `${EXTRA}, field: 'messages[1].${field}'`,
+      "routatic/proxy#53",
+    )
+  ),
 ];
 
 /** Gemini 3 at Google's chat endpoints. */

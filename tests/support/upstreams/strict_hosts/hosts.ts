@@ -30,6 +30,8 @@ export interface StrictHost {
   /** Who signs: proofs of one maker are valid at all its hosts. */
   readonly maker?: string;
   readonly reasoning?: ReasoningPlace;
+  /** The name of the output limit that it reads; absent: either. */
+  readonly limit?: "max_tokens";
   /** Writes the id of a call; absent: as OpenAI does. */
   readonly callId?: (number: number, at: number) => string;
   /** True: a token of Google Cloud; absent: a key, or none for a preset. */
@@ -70,6 +72,12 @@ const RESOURCE = { resource: "contoso" };
 const PROJECT = { project: "contoso-ml", location: "europe-west1" };
 const WORKSPACE = { workspace: "wrkspc_01" };
 const GOOGLE = { maker: "Google" };
+/**
+ * api-docs.deepseek.com/api/create-chat-completion, docs.mistral.ai/api,
+ * lmstudio.ai/docs/developer/openai-compat/chat-completions,
+ * docs.ollama.com/api/openai-compatibility: each has `max_tokens` alone.
+ */
+const OLDER_LIMIT = { limit: "max_tokens" } as const;
 
 /** As Mistral's own API writes them. */
 const nineLetters = (number: number, at: number): string =>
@@ -228,6 +236,7 @@ export const STRICT_HOSTS: Readonly<Record<string, StrictHost>> = {
     "deepseek-v4-pro",
     chat.DEEPSEEK,
     "reasoning_content",
+    OLDER_LIMIT,
   ),
   fireworks: preset(
     "fireworks",
@@ -250,11 +259,18 @@ export const STRICT_HOSTS: Readonly<Record<string, StrictHost>> = {
     "none",
   ),
   llamacpp: preset("llamacpp", "qwen3.5", chat.QWEN, "tags"),
-  lmstudio: preset("lmstudio", "qwen3.5", chat.LM_STUDIO, "reasoning"),
+  lmstudio: preset("lmstudio", "qwen3.5", chat.LM_STUDIO, "tags", OLDER_LIMIT),
   mistral: preset("mistral", "mistral-large-latest", chat.MISTRAL, "content", {
+    ...OLDER_LIMIT,
     callId: nineLetters,
   }),
-  ollama: preset("ollama", "gpt-oss:20b", chat.OLLAMA, "reasoning"),
+  ollama: preset(
+    "ollama",
+    "gpt-oss:20b",
+    chat.OLLAMA,
+    "reasoning",
+    OLDER_LIMIT,
+  ),
   openrouter: preset(
     "openrouter",
     "anthropic/claude-opus-4.8",
@@ -270,7 +286,7 @@ export const STRICT_HOSTS: Readonly<Record<string, StrictHost>> = {
     GOOGLE,
   ),
   perplexity: preset("perplexity", "sonar-pro", chat.PERPLEXITY, "none"),
-  sglang: preset("sglang", "qwen3.5", chat.QWEN, "reasoning_content"),
+  sglang: preset("sglang", "qwen3.5", chat.QWEN, "tags"),
   snowflake: preset("snowflake", "llama4-maverick", chat.ANY_CHAT, "none"),
   together: preset(
     "together",

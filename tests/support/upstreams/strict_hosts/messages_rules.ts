@@ -115,12 +115,15 @@ export const CLAUDE: readonly Refusal[] = [
       "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
     source: "anomalyco/opencode#3077",
     refuses: (body) => {
-      const last = turnsOf(body).findLast(({ role }) => role === "assistant");
+      const turns = turnsOf(body);
+      const asked = turns.findLastIndex((turn) =>
+        turn["role"] === "user" && ofType(turn, "tool_result").length === 0
+      );
+      const first = turns[asked + 1];
       return (body["thinking"] as JsonObject | undefined)?.["type"] ===
           "enabled" &&
-        last !== undefined &&
-        ofType(last, "tool_use").length > 0 &&
-        !/thinking/.test(`${blocksOf(last)[0]?.["type"]}`);
+        first !== undefined &&
+        !/thinking/.test(`${blocksOf(first)[0]?.["type"]}`);
     },
     bad: {
       thinking: { type: "enabled", budget_tokens: 1024 },

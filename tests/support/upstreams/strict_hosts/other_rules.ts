@@ -296,13 +296,16 @@ export const CONVERSE: readonly Refusal[] = [
       "The model returned the following errors: messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
     source: "anomalyco/opencode#3077",
     refuses: (body) => {
-      const last = list(body["messages"]).findLast(({ role }) =>
-        role === "assistant"
+      const turns = list(body["messages"]);
+      const asked = turns.findLastIndex((turn) =>
+        turn["role"] === "user" &&
+        having(blocksOf(turn), "toolResult").length === 0
       );
+      const first = turns[asked + 1];
       const extra = objectOr(body["additionalModelRequestFields"]);
       return objectOr(extra["thinking"])["type"] === "enabled" &&
-        having(blocksOf(last), "toolUse").length > 0 &&
-        blocksOf(last)[0]?.["reasoningContent"] === undefined;
+        first !== undefined &&
+        blocksOf(first)[0]?.["reasoningContent"] === undefined;
     },
     bad: {
       ...CONFIG,

@@ -39,6 +39,7 @@ export interface ScriptedCall {
 
 /** What the model does. */
 export interface Script {
+  /** Empty: it does not reason. */
   readonly thought: string;
   readonly text: string;
   readonly calls: readonly ScriptedCall[];
@@ -62,7 +63,11 @@ const messages: Writer = ({ thought, text, calls, number }, { maker }) => ({
   role: "assistant",
   model: "strict",
   content: [
-    { type: "thinking", thinking: thought, signature: proofOf(maker, number) },
+    ...(thought === "" ? [] : [{
+      type: "thinking",
+      thinking: thought,
+      signature: proofOf(maker, number),
+    }]),
     ...(text === "" ? [] : [{ type: "text", text }]),
     ...calls.map(({ id, name, input }) => ({
       type: "tool_use",
@@ -81,6 +86,7 @@ function chatReasoning(
   { thought, text, calls, number }: Script,
   { maker, reasoning }: ReplyStyle,
 ): JsonObject {
+  if (thought === "") return { content: text };
   switch (reasoning) {
     case "none":
     case "signatures":
@@ -171,7 +177,7 @@ const generate: Writer = ({ thought, text, calls, number }, { maker }) => ({
     content: {
       role: "model",
       parts: [
-        { text: thought, thought: true },
+        ...(thought === "" ? [] : [{ text: thought, thought: true }]),
         ...(text === "" ? [] : [{ text }]),
         ...calls.map(({ name, input }, at) => ({
           functionCall: { name, args: input },
@@ -196,12 +202,12 @@ const responses: Writer = ({ thought, text, calls, number }, { maker }) => ({
   status: "completed",
   model: "strict",
   output: [
-    {
+    ...(thought === "" ? [] : [{
       type: "reasoning",
       id: `rs_${number}`,
       summary: [{ type: "summary_text", text: thought }],
       encrypted_content: proofOf(maker, number),
-    },
+    }]),
     ...(text === "" ? [] : [{
       type: "message",
       id: `msg_${number}`,
@@ -226,14 +232,14 @@ const converse: Writer = ({ thought, text, calls, number }, { maker }) => ({
     message: {
       role: "assistant",
       content: [
-        {
+        ...(thought === "" ? [] : [{
           reasoningContent: {
             reasoningText: {
               text: thought,
               signature: proofOf(maker, number),
             },
           },
-        },
+        }]),
         ...(text === "" ? [] : [{ text }]),
         ...calls.map(({ id, name, input }) => ({
           toolUse: { toolUseId: id, name, input },

@@ -70,14 +70,18 @@ export function startStrictServer(): StrictServer {
         : failure(format, Number(down), "The host is not available.");
     }
     number++;
-    const isSigned = format !== "chat" ||
-      /details|sealed|signatures/.test(reasoning);
+    const script = scriptOf(order.order, number, body, format, host);
+    // Gemini signs its calls, others their reasoning.
+    const isSigned = format === "generate" || reasoning === "signatures"
+      ? script.calls.length > 0
+      : script.thought !== "" &&
+        (format !== "chat" || /details|sealed/.test(reasoning));
     keep(isSigned ? proofOf(maker, number) : undefined);
     const isStream = body["stream"] === true ||
       /stream/i.test(`${rest.at(-1)}${search}`);
     return strictReply(
       format,
-      scriptOf(order.order, number, body, format, host),
+      script,
       { maker, reasoning },
       isStream,
     );
@@ -171,7 +175,7 @@ function scriptOf(
     case "two calls":
       return { ...script, text: format === "chat" ? "\n\n" : "", calls };
     case "one call":
-      return { ...script, text: "", calls: calls.slice(1) };
+      return { ...script, thought: "", text: "", calls: calls.slice(1) };
     case "answer":
       return { ...script, text: "The work is done.", calls: [] };
     case "json": {

@@ -73,6 +73,11 @@ export interface Capabilities {
    * not effort-like.
    */
   readonly efforts: readonly Effort[];
+  /**
+   * Messages format only: the kinds of `thinking` that a passed request may have; the other one is
+   * replaced.
+   */
+  readonly thinkingKinds: "any" | "budget" | "adaptive";
   /** Most tokens of a reasoning budget, where `reasoning` is `budget`. */
   readonly maxReasoningBudget: number;
   /** Whether reasoning can be switched off. */
@@ -222,6 +227,7 @@ const USUAL: Capabilities = {
   userAfterTool: true,
   developerRole: true,
   reasoning: "none",
+  thinkingKinds: "any",
   efforts: EVERY_EFFORT,
   maxReasoningBudget: 32000,
   reasoningOff: false,

@@ -27,6 +27,7 @@ const capabilityOverrides = z.strictObject({
   efforts: z.array(
     z.enum(["minimal", "low", "medium", "high", "xhigh", "max"]),
   ),
+  thinkingKinds: z.enum(["any", "budget", "adaptive"]),
   maxReasoningBudget: z.int().positive(),
   reasoningOff: z.boolean(),
   replayReasoning: z.boolean(),

@@ -63,6 +63,7 @@ const CLAUDE_WITHOUT_CACHE: ModelRule = {
 export const ADAPTIVE_CLAUDE: Partial<Capabilities> = {
   sampling: "none",
   reasoning: "adaptive",
+  thinkingKinds: "adaptive",
   prefill: false,
   efforts: ["low", "medium", "high", "xhigh", "max"],
 };
@@ -79,13 +80,30 @@ const NEWEST_CLAUDE: ModelRule = {
   capabilities: ADAPTIVE_CLAUDE,
 };
 
+/** Claude with a budget of reasoning alone (docker/docker-agent#3381, diegosouzapw/OmniRoute#4713). */
+const BUDGET_CLAUDE: ModelRule = {
+  models: [
+    "*claude-3-7*",
+    "*claude-sonnet-4-20*",
+    "*claude-opus-4-20*",
+    "*claude-opus-4-1*",
+    "*claude-sonnet-4-5*",
+    "*claude-haiku-4-5*",
+  ],
+  capabilities: { thinkingKinds: "budget" },
+  refuses: ["output_config.effort"],
+};
+
 /** Claude in the messages format. */
-export const CLAUDE: readonly ModelRule[] = [NEWEST_CLAUDE];
+export const CLAUDE: readonly ModelRule[] = [
+  NEWEST_CLAUDE,
+  BUDGET_CLAUDE,
+];
 
 /** Claude on Bedrock in the messages format. */
 export const BEDROCK_CLAUDE: readonly ModelRule[] = [
   CLAUDE_WITHOUT_CACHE,
-  NEWEST_CLAUDE,
+  ...CLAUDE,
 ];
 
 /**
@@ -95,7 +113,7 @@ export const BEDROCK_CLAUDE: readonly ModelRule[] = [
 export const INVOKED_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE, {
   ...NEWEST_CLAUDE,
   capabilities: { ...ADAPTIVE_CLAUDE, structuredOutput: false },
-}];
+}, BUDGET_CLAUDE];
 
 /**
  * Models in the Converse format. Those that are not listed refuse marks of what to cache, and have

@@ -19,6 +19,7 @@ type Inner =
   | "userAfterTool"
   | "developerRole"
   | "cacheWord"
+  | "thinkingKinds"
   | "callIdForm"
   | "cachedBesidePrompt"
   | "promptCaching"

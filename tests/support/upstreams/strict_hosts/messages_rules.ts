@@ -68,7 +68,7 @@ const TURNS: readonly Refusal[] = [
 ];
 
 /** What Claude refuses wherever it is served. */
-export const CLAUDE: readonly Refusal[] = [
+const CLAUDE: readonly Refusal[] = [
   ...TURNS,
   {
     words: "messages.1.content.0: Invalid `signature` in `thinking` block",
@@ -166,6 +166,24 @@ export const CLAUDE: readonly Refusal[] = [
   },
 ];
 
+/** Claude before 4.6, which reasons by a budget. */
+const BUDGET_CLAUDE: readonly Refusal[] = [
+  ...CLAUDE,
+  {
+    words: "adaptive thinking is not supported on this model",
+    source: "docker/docker-agent#3381",
+    refuses: ({ thinking }) =>
+      (thinking as JsonObject | undefined)?.["type"] === "adaptive",
+    bad: { thinking: { type: "adaptive" } },
+  },
+  {
+    words: "This model does not support the effort parameter.",
+    source: "diegosouzapw/OmniRoute#4713",
+    refuses: ({ output_config: config }) => hasKey(config, "effort"),
+    bad: { output_config: { effort: "high" } },
+  },
+];
+
 /** Claude from Opus 4.7 on, which reasons adaptively. */
 export const NEWEST_CLAUDE: readonly Refusal[] = [
   ...CLAUDE,
@@ -196,7 +214,7 @@ const EXTRA = "Extra inputs are not permitted";
 
 /** What `InvokeModel` checks before the model sees the body. */
 export const INVOKE: readonly Refusal[] = [
-  ...CLAUDE,
+  ...BUDGET_CLAUDE,
   unknownField(
     "model",
     `model: ${EXTRA}`,
@@ -218,7 +236,7 @@ export const INVOKE: readonly Refusal[] = [
 
 /** What Vertex AI checks before the model sees the body. */
 export const RAW_PREDICT: readonly Refusal[] = [
-  ...CLAUDE,
+  ...BUDGET_CLAUDE,
   unknownField(
     "model",
     `model: ${EXTRA}`,

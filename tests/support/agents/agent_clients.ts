@@ -23,8 +23,8 @@ export interface AgentTurn {
 export interface AgentClient {
   readonly name: string;
   path(model: string, stream: boolean): string;
-  /** The first request. */
-  begin(model: string, stream: boolean, text: string): JsonObject;
+  /** The first request, without its model. */
+  begin(stream: boolean, text: string): JsonObject;
   /** The conversation so far, the reply, and a turn. */
   goOn(before: JsonObject, reply: JsonObject, turn: AgentTurn): JsonObject;
   /** The request, bound to a schema with a `city`. */
@@ -83,8 +83,7 @@ const textsOf = (
 const MESSAGES: AgentClient = {
   name: "messages",
   path: () => "/v1/messages",
-  begin: (model, stream, text) => ({
-    model,
+  begin: (stream, text) => ({
     max_tokens: 4000,
     stream,
     thinking: { type: "adaptive" },
@@ -149,8 +148,7 @@ const messageOf = (reply: JsonObject): JsonObject =>
 const CHAT: AgentClient = {
   name: "chat_completions",
   path: () => "/v1/chat/completions",
-  begin: (model, stream, text) => ({
-    model,
+  begin: (stream, text) => ({
     max_completion_tokens: 4000,
     stream,
     ...(stream ? { stream_options: { include_usage: true } } : {}),
@@ -220,8 +218,7 @@ const CHAT: AgentClient = {
 const RESPONSES: AgentClient = {
   name: "responses",
   path: () => "/v1/responses",
-  begin: (model, stream, text) => ({
-    model,
+  begin: (stream, text) => ({
     max_output_tokens: 4000,
     stream,
     store: false,
@@ -290,7 +287,7 @@ const GENERATE_CONTENT: AgentClient = {
     `/v1beta/models/${model}:${
       stream ? "streamGenerateContent?alt=sse" : "generateContent"
     }`,
-  begin: (_model, _stream, text) => ({
+  begin: (_stream, text) => ({
     systemInstruction: { parts: [{ text: SYSTEM }] },
     generationConfig: {
       maxOutputTokens: 4000,

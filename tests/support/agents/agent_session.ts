@@ -149,9 +149,9 @@ export async function agentSession(place: SessionPlace): Promise<Session> {
   for (const plan of PLANS) {
     const turn = plan.turn((order) => ordered(place.number, order));
     body = body === undefined || reply === undefined
-      ? place.client.begin("", place.stream, turn.text ?? "")
+      ? place.client.begin(place.stream, turn.text ?? "")
       : place.client.goOn(body, reply, turn);
-    const outcome = await taken(place, plan, body, proofs);
+    const outcome = await runStep(place, plan, body, proofs);
     session[plan.step] = outcome.verdict;
     reply = outcome.reply;
     if (outcome.proof !== undefined && plan.model === home) {
@@ -171,7 +171,7 @@ interface Outcome {
   readonly proof?: string;
 }
 
-async function taken(
+async function runStep(
   place: SessionPlace,
   plan: Plan,
   body: JsonObject,
@@ -179,11 +179,10 @@ async function taken(
 ): Promise<Outcome> {
   const { client, stream, gateway, server } = place;
   const model = plan.model(place);
-  const asked = { ...(plan.isBound ? client.bound(body) : body), model };
-  const { model: _, ...bare } = asked;
+  const asked = plan.isBound ? client.bound(body) : body;
   const response = await gateway.post(
     client.path(model, stream),
-    client.name === "generate_content" ? bare : asked,
+    client.name === "generate_content" ? asked : { ...asked, model },
   );
   const text = await response.text();
   const received = server.taken(place.number);

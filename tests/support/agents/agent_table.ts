@@ -42,13 +42,18 @@ function familyOf({ rules }: StrictHost): string {
     : Object.keys(rules)[0] ?? "chat";
 }
 
-/** The hosts of other families, so that each client meets another one. */
-function otherHost(host: StrictHost, number: number): string {
+/**
+ * The host that a session moves to. Between chat hosts, a chat client's session takes along what the
+ * other host proves its reasoning with.
+ */
+function otherHost(host: StrictHost, client: string, number: number): string {
   const family = familyOf(host);
   const others = OTHERS.filter((name) => {
     const other = STRICT_HOSTS[name];
     return other !== undefined && other !== host &&
-      (familyOf(other) !== family || family === "chat");
+      (family === "chat" && client === "chat_completions"
+        ? /details|signatures/.test(`${other.reasoning}`)
+        : family === "chat" || familyOf(other) !== family);
   });
   return others[number % others.length] ?? "vendora";
 }
@@ -65,7 +70,7 @@ function placesAt(hosts: readonly string[]): readonly Place[] {
         host: name,
         client,
         stream,
-        other: otherHost(host, number),
+        other: otherHost(host, client.name, number),
         number: number++,
       }))
     );

@@ -214,7 +214,7 @@ export interface UpstreamDialect {
 
 /** The changed part of a request that passes through. */
 export interface CleanRequest {
-  /** The top-level fields that change; the others keep their bytes. */
+  /** The top-level fields that change, undefined those that are removed; others keep their bytes. */
   readonly fields: JsonObject;
   /** Paths, in the client's words, of what was removed although the client sent it, each once. */
   readonly removed: readonly string[];

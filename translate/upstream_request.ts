@@ -184,6 +184,9 @@ export function* unwrittenRequest(
   });
   const remove = [
     ...plan.remove,
+    ...Object.keys(cleaned?.fields ?? {}).filter((key) =>
+      cleaned?.fields[key] === undefined
+    ),
     // The path names the upstream's model; the body names the client's.
     ...client.dialect.hasTargetInPath === true ? ["model"] : [],
     ...only === undefined
@@ -207,7 +210,11 @@ export function* unwrittenRequest(
       ...plan.dropped,
       ...edited.dropped,
     ],
-    context: decodeContext({ toolNames: new Map() }, can),
+    // The client receives the text of its own format as it came.
+    context: decodeContext({ toolNames: new Map() }, {
+      ...can,
+      thinkTags: false,
+    }),
     passedThrough: true,
   };
 }

@@ -13,7 +13,7 @@ import type {
   Candidate,
   ModelRegistry,
 } from "../upstream/catalogue/model_registry.ts";
-import type { ToolUse } from "../upstream/catalogue/models.ts";
+import type { ToolUse } from "../upstream/hosts/host.ts";
 import type { Operation, PreparedCall, Reply } from "../upstream/operation.ts";
 import { prepareRequest, withoutProofs } from "../upstream/prepare_request.ts";
 import { generationReader, type Reading } from "./read_generation.ts";

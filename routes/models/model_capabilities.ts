@@ -62,7 +62,7 @@ export function modelCapabilities(
         LEVELS.map((level) => [level, supportOf(hasLevel(level))]),
       ),
     },
-    image_input: supportOf(true),
+    image_input: supportOf(can.images),
     pdf_input: supportOf(dialect !== "chat_completions" || can.files),
     server_tools: {
       ...supportOf(runs.code_execution || runs.web_search),

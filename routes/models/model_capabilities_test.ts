@@ -92,6 +92,10 @@ Deno.test("a model of another format has what is translated", () => {
     "structured_outputs",
     "thinking.types.disabled",
   ]);
+  assert.deepEqual(of("chat_completions", { files: false, images: false }), [
+    "structured_outputs",
+    "thinking.types.disabled",
+  ]);
   assert.deepEqual(
     of("generate_content", { reasoning: "level", efforts: ["low", "high"] }),
     [

@@ -171,6 +171,60 @@ for (
   });
 }
 
+Deno.test("a chat client's instructions are one turn at the start of an open model's conversation", async () => {
+  const said = { role: "assistant", content: "Yes" };
+  const { sent } = await received("vllm", "/v1/chat/completions", {
+    model: MODEL,
+    messages: [
+      { role: "system", content: "A" },
+      { role: "developer", content: [{ type: "text", text: "B" }] },
+      ...USER,
+      said,
+      { role: "system", content: "C" },
+      ...USER,
+    ],
+  });
+  assert.deepEqual(sent.messages, [
+    { role: "system", content: "A\n\nB" },
+    ...USER,
+    said,
+    { role: "user", content: "<system-reminder>\nC\n</system-reminder>" },
+    ...USER,
+  ]);
+});
+
+for (
+  const [path, part, name] of [
+    ["/v1/chat/completions", {
+      type: "image_url",
+      image_url: { url: "data:image/png;base64,AAAA" },
+    }, "messages[].content[].image_url"],
+    ["/v1/messages", {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "AAAA" },
+    }, "messages[0].content[0]"],
+  ] as const
+) {
+  Deno.test(`a note is in the place of a picture for a text model (${path})`, async () => {
+    const { sent, dropped } = await received("deepseek", path, {
+      model: MODEL,
+      max_tokens: 10,
+      messages: [{
+        role: "user",
+        content: [part, { type: "text", text: "What is it?" }],
+      }],
+    });
+    assert.deepEqual(sent.messages[0].content, [
+      {
+        type: "text",
+        text: "[A picture was here. This model does not take pictures.]",
+      },
+      { type: "text", text: "What is it?" },
+    ]);
+    assert.equal(dropped, name);
+  });
+}
+
 for (
   const [preset, model, expected] of [
     ["xai", "grok-4.6", "xhigh"],
@@ -184,6 +238,7 @@ for (
     ["cerebras", "gpt-oss-120b", "high"],
     ["openrouter", "anthropic/claude-opus-4.8", "xhigh"],
     ["fireworks", "accounts/fireworks/models/glm-5", "high"],
+    ["deepseek", "deepseek-v4-pro", "high"],
     ["google", "gemini-3-flash", "high"],
     ["google", "gemini-2.0-flash", undefined],
   ] as const

@@ -1,6 +1,7 @@
 /** Requests of the chat-completion format as compatible hosts receive them, by preset. */
 import assert from "node:assert/strict";
 import { PRESETS } from "../../gateway/upstream/hosts/presets.ts";
+import { chunk, DONE } from "../support/upstreams/chat_frames.ts";
 import { COMPLETION } from "../support/upstreams/host_upstream.ts";
 import { MODEL, withPreset } from "../support/with_preset.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
@@ -46,6 +47,16 @@ const FREE_CHOICE: Difference = {
   dropped: ["tool_choice"],
 };
 
+/** No earlier reasoning, and no form of the reply beside tools. */
+const NO_FORMAT_BESIDE_TOOLS: Difference = {
+  fields: { service_tier: undefined, response_format: undefined },
+  dropped: [
+    "response_format",
+    "messages[].reasoning_content",
+    "service_tier",
+  ],
+};
+
 /** A required call that is left to the model, and the older name of the limit. */
 const OLDER_AND_FREE: Difference = {
   fields: { ...OLDER_LIMIT, ...FREE_CHOICE.fields },
@@ -57,15 +68,9 @@ const OLDER_AND_FREE: Difference = {
  * nothing.
  */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
-  cerebras: {
-    fields: { service_tier: undefined },
-    dropped: ["messages[].reasoning_content", "service_tier"],
-  },
+  cerebras: NO_FORMAT_BESIDE_TOOLS,
   deepseek: OLDER_AND_FREE,
-  groq: {
-    fields: { service_tier: undefined },
-    dropped: ["messages[].reasoning_content", "service_tier"],
-  },
+  groq: NO_FORMAT_BESIDE_TOOLS,
   lmstudio: {
     fields: {
       ...OLDER_AND_FREE.fields,
@@ -289,6 +294,22 @@ Deno.test("GLM on Cerebras gets earlier reasoning in tags, other models there as
     );
   }
 });
+
+Deno.test("a chat client's stream of a server without a parser for reasoning arrives as it was sent", () =>
+  withPreset("vllm", async (gateway, host) => {
+    const frames = ["<think>hm", "</think>Hello"].map((content) =>
+      chunk({ content }, null, { model: MODEL })
+    ).join("") + chunk({}, "stop", { model: MODEL }) + DONE;
+    host.answer(() =>
+      new Response(frames, { headers: { "content-type": "text/event-stream" } })
+    );
+    const response = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(await response.text(), frames);
+  }));
 
 Deno.test("comments without an answer end at the limit of the first byte, and are not waited for again", () =>
   withPreset("deepseek", async (gateway, host) => {

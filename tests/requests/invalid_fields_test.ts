@@ -233,7 +233,7 @@ const SOUND_AT_BASE_RATE = {
 
 for (
   const { model, format } of [
-    { model: "vendora-haiku-4-5", format: "messages" },
+    { model: "vendora-sonnet-4-6", format: "messages" },
     { model: "vendorb-5.5", format: "chat" },
     { model: "vendorc-3-pro", format: "neither" },
   ]

@@ -73,6 +73,11 @@ export interface Capabilities {
    * not effort-like.
    */
   readonly efforts: readonly Effort[];
+  /**
+   * Messages format only: the kinds of `thinking` that a passed request may have; the other one is
+   * replaced.
+   */
+  readonly thinkingKinds: "any" | "budget" | "adaptive";
   /** Most tokens of a reasoning budget, where `reasoning` is `budget`. */
   readonly maxReasoningBudget: number;
   /** Whether reasoning can be switched off. */
@@ -80,8 +85,8 @@ export interface Capabilities {
   /** Chat format only: whether assistant turns must repeat their `reasoning_content`. */
   readonly replayReasoning: boolean;
   /**
-   * Chat format only: whether it refuses an assistant turn with calls that has no
-   * `reasoning_content`, even an empty one.
+   * Chat format only: whether it refuses a conversation with calls in which an assistant turn has no
+   * `reasoning_content`, not even an empty one.
    */
   readonly reasoningBesideCalls: boolean;
   /**
@@ -116,6 +121,11 @@ export interface Capabilities {
   readonly strictTools: boolean;
   /** Chat format only: whether it takes file parts. */
   readonly files: boolean;
+  /**
+   * Chat format only: whether it takes pictures; otherwise a note is in the place of each, and they
+   * are named.
+   */
+  readonly images: boolean;
   /**
    * Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any
    * object is sent.
@@ -153,6 +163,11 @@ export interface Capabilities {
    * where no call can be demanded either, the schema becomes an instruction.
    */
   readonly structuredOutput: boolean;
+  /**
+   * Chat format only: whether the form of a reply may be demanded beside tools; otherwise a forced
+   * tool replaces a schema there, and JSON without a schema is not demanded.
+   */
+  readonly formatBesideTools: boolean;
   /**
    * Messages format only: whether translated requests ask for the prompt to be cached, which costs
    * more than a prompt that is never repeated. Formats that always cache have no word for it.
@@ -217,6 +232,7 @@ const USUAL: Capabilities = {
   userAfterTool: true,
   developerRole: true,
   reasoning: "none",
+  thinkingKinds: "any",
   efforts: EVERY_EFFORT,
   maxReasoningBudget: 32000,
   reasoningOff: false,
@@ -232,6 +248,7 @@ const USUAL: Capabilities = {
   cachedBesidePrompt: false,
   strictTools: true,
   files: true,
+  images: true,
   jsonObject: true,
   // Most models refuse the whole request for one.
   cacheMarks: "none",
@@ -250,6 +267,7 @@ const USUAL: Capabilities = {
   prefill: true,
   schema: "json_schema",
   structuredOutput: true,
+  formatBesideTools: true,
   promptCaching: false,
   callIds: true,
   includeUsage: false,

@@ -14,15 +14,15 @@ export function systemTurnsAsUser(turns: readonly Turn[]): readonly Turn[] {
     turn.role !== "system" ? turn : {
       role: "user",
       parts: turn.parts.map((part) =>
-        part.type === "text"
-          ? {
-            ...part,
-            text: `<system-reminder>\n${part.text}\n</system-reminder>`,
-          }
-          : part
+        part.type === "text" ? { ...part, text: asReminder(part.text) } : part
       ),
     }
   );
+}
+
+/** An instruction as a user's text. */
+export function asReminder(text: string): string {
+  return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
 /** Merges neighbours of one role; within a user turn the tool results come first. */

@@ -21,12 +21,7 @@ import type {
 import { cardsOf } from "./price_shape.ts";
 import type { CallLimits } from "../http/phase_timer.ts";
 import type { HostDialect } from "../hosts/host.ts";
-import {
-  GENERATES,
-  type ModelRow,
-  MODELS,
-  type PreferredDialect,
-} from "./models.ts";
+import { GENERATES, type ModelRow, MODELS } from "./models.ts";
 import { type PassedRoute, passedRoutes } from "./route_settings.ts";
 import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
@@ -57,8 +52,6 @@ export interface CandidateRow {
   readonly capabilities: Partial<Capabilities>;
   /** Capabilities from the configuration file; they take precedence over the host's. */
   readonly overrides: Partial<Capabilities>;
-  /** See {@linkcode PreferredDialect}; ignored if `dialect` is given. */
-  readonly preferred?: PreferredDialect;
   /** Time limits that replace the model's; absent: none. */
   readonly limits?: Partial<CallLimits>;
 }
@@ -139,7 +132,11 @@ export function catalogue(
         )
       ) ?? [{
         ...row,
-        capabilities: builtInCapabilities(row),
+        capabilities: builtInCapabilities(
+          row,
+          kindOf(row.vendor),
+          row.upstreamModel,
+        ),
         overrides: fileCapabilities(row.id),
         priority: 1,
         weight: 1,
@@ -175,9 +172,29 @@ function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
   );
 }
 
-/** The capabilities of a model's built-in row; none if it has none. */
-function builtInCapabilities(row: ModelRow): Partial<Capabilities> {
-  return MODELS.find(({ id }) => id === row.id)?.capabilities ?? {};
+/**
+ * The capabilities that the built-in rows state of a model: that of this id, else the one of the same
+ * maker whose upstream model has this name.
+ */
+function builtInCapabilities(
+  row: ModelRow | undefined,
+  maker: string,
+  upstreamModel: string,
+): Partial<Capabilities> {
+  const known = MODELS.find(({ id }) => id === row?.id) ??
+    MODELS.find(({ vendor, upstreamModel: name }) =>
+      vendor === maker && isNameOf(name, upstreamModel)
+    );
+  return known?.capabilities ?? {};
+}
+
+/** Whether a name is the model's own, or that with what clouds put around it: maker, date, version. */
+function isNameOf(model: string, name: string): boolean {
+  const at = name.lastIndexOf(model);
+  return at >= 0 && /^(?:.*[./])?$/.test(name.slice(0, at)) &&
+    /^(?:[-@]\d{4}-?\d\d-?\d\d)?(?:-v\d+(?::\d+)?)?$/.test(
+      name.slice(at + model.length),
+    );
 }
 
 function mergeRow(
@@ -211,7 +228,6 @@ function mergeRow(
     ...compact({
       allowed: override.allowed,
       allowedBetas: override.allowed_betas,
-      preferred: row?.preferred,
     }),
   };
 }
@@ -243,10 +259,9 @@ function candidateRow(
       dialect: candidate.dialect,
       route: candidate.route,
       allowedBetas: candidate.allowed_betas,
-      preferred: known?.preferred,
     }),
     betas: candidate.betas ?? known?.betas ?? [],
-    capabilities: known === undefined ? {} : builtInCapabilities(known),
+    capabilities: builtInCapabilities(known, kind, candidate.upstream_model),
     overrides: {
       ...(known === undefined
         ? servesAny ? fileCapabilities(model.id) : {}

@@ -27,6 +27,7 @@ const capabilityOverrides = z.strictObject({
   efforts: z.array(
     z.enum(["minimal", "low", "medium", "high", "xhigh", "max"]),
   ),
+  thinkingKinds: z.enum(["any", "budget", "adaptive"]),
   maxReasoningBudget: z.int().positive(),
   reasoningOff: z.boolean(),
   replayReasoning: z.boolean(),
@@ -41,6 +42,7 @@ const capabilityOverrides = z.strictObject({
   cachedBesidePrompt: z.boolean(),
   strictTools: z.boolean(),
   files: z.boolean(),
+  images: z.boolean(),
   jsonObject: z.boolean(),
   parallelToggle: z.boolean(),
   customTools: z.boolean(),
@@ -51,6 +53,7 @@ const capabilityOverrides = z.strictObject({
   prefill: z.boolean(),
   schema: z.enum(["json_schema", "openapi", "strict_subset"]),
   structuredOutput: z.boolean(),
+  formatBesideTools: z.boolean(),
   promptCaching: z.boolean(),
   cacheMarks: z.enum(["none", "prompt", "all"]),
   cacheWord: z.enum(["prompt_cache_breakpoint", "cache_control"]),

@@ -16,15 +16,14 @@ import type { Credential } from "../credentials/credential.ts";
 import { keyCredential } from "../credentials/key_credential.ts";
 import { fill } from "../hosts/address.ts";
 import { type CallAddress, callAddress } from "../hosts/hosts.ts";
-import type { HostDialect } from "../hosts/host.ts";
-import { forModel } from "../hosts/model_rules.ts";
+import type { HostDialect, ToolUse } from "../hosts/host.ts";
+import { forModel, ruleFor } from "../hosts/model_rules.ts";
 import {
   type CandidateRow,
   capabilitiesOf,
   type Catalogue,
   type Model,
 } from "./catalogue.ts";
-import type { ToolUse } from "./models.ts";
 import type { CallLimits } from "../http/phase_timer.ts";
 import type { Way } from "../http/way.ts";
 import { RetryBudget } from "../health/retry_budget.ts";
@@ -143,7 +142,11 @@ export function modelRegistry(
     ): readonly Candidate[] =>
       rows.flatMap(({ row, health }) =>
         candidate(catalogue, access, credentials, model, row, health, [
-          ...preferredDialects(row, toolUse),
+          ...preferredDialects(
+            row,
+            vendorOf(catalogue, row)?.dialects ?? [],
+            toolUse,
+          ),
           caller,
         ])
       );
@@ -210,16 +213,25 @@ function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
   );
 }
 
-/** The dialect that the row asks for, if it asks for one. */
+/** The dialects in which the model takes tools with such reasoning, where it is not every one. */
 function preferredDialects(
-  row: CandidateRow,
+  { upstreamModel }: CandidateRow,
+  dialects: readonly HostDialect[],
   toolUse: ToolUse | undefined,
 ): readonly DialectName[] {
-  const asks = row.preferred;
-  return asks !== undefined && toolUse !== undefined &&
-      asks.when.includes(toolUse)
-    ? [asks.dialect]
-    : [];
+  // The chat format has no search.
+  if (toolUse === "web search") return ["responses"];
+  return toolUse === undefined ? [] : dialects.flatMap((one) => {
+    const asks = ruleFor(one, upstreamModel)?.preferred;
+    return asks?.when.includes(toolUse) === true ? [asks.dialect] : [];
+  });
+}
+
+function vendorOf(
+  { vendors }: Catalogue,
+  row: CandidateRow,
+): Catalogue["vendors"][number] | undefined {
+  return vendors.find(({ name }) => name === row.vendor);
 }
 
 function nameOf(row: CandidateRow): string {
@@ -237,7 +249,7 @@ function candidate(
 ): readonly Candidate[] {
   const vendorAccess = access[row.vendor];
   const credential = credentials[row.vendor];
-  const vendor = catalogue.vendors.find(({ name }) => name === row.vendor);
+  const vendor = vendorOf(catalogue, row);
   const dialects =
     vendor?.dialects.filter(({ dialect }) =>
       (row.dialect === undefined || dialect === row.dialect) &&

@@ -2,25 +2,8 @@
  * The built-in models: ids, upstream names, capabilities, prices.
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
-import type { DialectName } from "../../../translate/model/request.ts";
+import { ADAPTIVE_CLAUDE, REASONING_GPT } from "../hosts/model_rules.ts";
 import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
-
-/**
- * What is special about the tools of a request: reasoning was asked for beside them, or left to
- * the model, or one of them is a search of the web.
- */
-export type ToolUse =
-  | "reasoning asked"
-  | "reasoning left to the model"
-  | "web search";
-
-/** The dialect in which a model takes such tools, where it does not take them in every one. */
-export interface PreferredDialect {
-  /** Preferred where the vendor supports it and nothing else decides. */
-  readonly dialect: DialectName;
-  /** The requests that it is spoken for. */
-  readonly when: readonly ToolUse[];
-}
 
 /** What a model does: it generates, makes embeddings, or what the route of this name is for. */
 export type ModelOperation = string;
@@ -56,8 +39,6 @@ export interface ModelRow {
   readonly allowed?: Readonly<
     Record<string, readonly (string | number | boolean)[]>
   >;
-  /** Absent: every dialect of the vendor takes all tools. */
-  readonly preferred?: PreferredDialect;
 }
 
 export function generates(
@@ -109,30 +90,6 @@ const GENERATE_USES = { web_search: 14_000 };
 
 const day = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 1000;
 
-/** Models with adaptive thinking, which reject sampling parameters and a prefilled reply. */
-const NEWEST_MESSAGES: Partial<Capabilities> = {
-  sampling: "none",
-  reasoning: "adaptive",
-  prefill: false,
-  systemAnywhere: true,
-  efforts: ["low", "medium", "high", "xhigh", "max"],
-};
-
-/**
- * Reasoning models of the chat format: they reject sampling parameters and take the output limit in
- * its newer field.
- */
-const REASONING_CHAT: Partial<Capabilities> = {
-  maxTokensField: "max_completion_tokens",
-  sampling: "none",
-  penalties: false,
-  maxStops: 0,
-  reasoning: "effort",
-  reasoningOff: true,
-  verbosity: true,
-  maxOutputTokens: 128_000,
-};
-
 /** What Vendor A Sonnet 4.6 supports, with either length of context. */
 const SONNET: Partial<Capabilities> = {
   reasoning: "adaptive",
@@ -163,7 +120,8 @@ export const MODELS: readonly ModelRow[] = [
     ),
     contextTokens: 1_000_000,
     capabilities: {
-      ...NEWEST_MESSAGES,
+      ...ADAPTIVE_CLAUDE,
+      systemAnywhere: true,
       maxOutputTokens: 128_000,
       defaultMaxTokens: 32_000,
     },
@@ -178,7 +136,8 @@ export const MODELS: readonly ModelRow[] = [
     cards: usd(10, 50, 1, 12.5, messagesMore(10, { when: [US_ONLY] })),
     contextTokens: 1_000_000,
     capabilities: {
-      ...NEWEST_MESSAGES,
+      ...ADAPTIVE_CLAUDE,
+      systemAnywhere: true,
       maxOutputTokens: 128_000,
       defaultMaxTokens: 32_000,
     },
@@ -242,14 +201,10 @@ export const MODELS: readonly ModelRow[] = [
     }),
     contextTokens: 400_000,
     capabilities: {
-      ...REASONING_CHAT,
+      ...REASONING_GPT,
+      maxOutputTokens: 128_000,
       efforts: ["low", "medium", "high", "xhigh"],
       webSearch: true,
-    },
-    // https://github.com/openai/openai-openapi/issues/541, 2026-11-21
-    preferred: {
-      dialect: "responses",
-      when: ["reasoning asked", "web search"],
     },
   },
   {
@@ -265,12 +220,12 @@ export const MODELS: readonly ModelRow[] = [
     }),
     contextTokens: 400_000,
     capabilities: {
-      ...REASONING_CHAT,
+      ...REASONING_GPT,
+      maxOutputTokens: 128_000,
       reasoningOff: false,
       efforts: ["minimal", "low", "medium", "high"],
       webSearch: true,
     },
-    preferred: { dialect: "responses", when: ["web search"] },
   },
   {
     id: "vendorc-3-pro",

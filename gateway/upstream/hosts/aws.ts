@@ -12,8 +12,10 @@ import type { Host } from "./host.ts";
 import { MESSAGES_HEADERS } from "./messages_headers.ts";
 import {
   BEDROCK_CLAUDE,
+  CLAUDE,
   CONVERSE_MODELS,
   INVOKED_CLAUDE,
+  OPEN_WEIGHTS,
 } from "./model_rules.ts";
 
 const RUNTIME = "https://bedrock-runtime.{region}.amazonaws.com";
@@ -87,6 +89,7 @@ export const AWS_HOSTS: readonly Host[] = [
       whole: "/chat/completions",
       auth: BEDROCK,
       errors: "aws",
+      modelRules: OPEN_WEIGHTS,
     }],
   },
   {
@@ -116,6 +119,7 @@ export const AWS_HOSTS: readonly Host[] = [
       routes: { openai: { whole: "/openai/v1/chat/completions" } },
       auth: BEDROCK_MANTLE,
       errors: "aws",
+      modelRules: OPEN_WEIGHTS,
     }],
   },
   {
@@ -191,6 +195,7 @@ export const AWS_HOSTS: readonly Host[] = [
       headers: { "anthropic-workspace-id": "{workspace}" },
       edits: MESSAGES_HEADERS,
       errors: "aws",
+      modelRules: CLAUDE,
     }],
   },
 ];

@@ -9,6 +9,7 @@ import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
 import { MESSAGES_HEADERS } from "./messages_headers.ts";
+import { CLAUDE, OPEN_WEIGHTS } from "./model_rules.ts";
 
 const KEY_OR_ENTRA: HostAuth = {
   schemes: ["header", "entra"],
@@ -70,6 +71,7 @@ export const AZURE_HOSTS: readonly Host[] = [
       edits: { rename: { max_completion_tokens: "max_tokens" } },
       // Older versions of this API know no `stream_options`.
       capabilities: { ...CHAT, includeUsage: false },
+      modelRules: OPEN_WEIGHTS,
     }],
   },
   {
@@ -87,6 +89,7 @@ export const AZURE_HOSTS: readonly Host[] = [
       },
       edits: MESSAGES_HEADERS,
       errors: "azure",
+      modelRules: CLAUDE,
     }],
   },
 ];

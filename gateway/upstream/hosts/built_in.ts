@@ -3,7 +3,7 @@
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host, VendorName } from "./host.ts";
-import { GPT } from "./model_rules.ts";
+import { CLAUDE, GPT } from "./model_rules.ts";
 
 const BEARER: HostAuth = { schemes: ["bearer"] };
 
@@ -31,6 +31,7 @@ export const BUILT_IN_HOSTS: readonly BuiltInHost[] = [
         profile: "header",
       },
       capabilities: { threads: true },
+      modelRules: CLAUDE,
     }],
   },
   {

@@ -8,14 +8,14 @@
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
 import { MESSAGES_HEADERS } from "./messages_headers.ts";
-import { VERTEX_CHAT } from "./model_rules.ts";
+import { CLAUDE, VERTEX_CHAT } from "./model_rules.ts";
 
 const GOOGLE: HostAuth = { schemes: ["google"] };
 
 const BASE = "https://{vertex_host}/v1";
 const LOCATION = "/projects/{project}/locations/{location}";
 const GEMINI = `${LOCATION}/publishers/google/models/{model}`;
-const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
+const CLAUDE_MODELS = `${LOCATION}/publishers/anthropic/models`;
 
 export const GOOGLE_HOSTS: readonly Host[] = [
   {
@@ -56,10 +56,10 @@ export const GOOGLE_HOSTS: readonly Host[] = [
     serves: "vendora",
     dialects: [{
       dialect: "messages",
-      whole: `${CLAUDE}/{model}:rawPredict`,
-      stream: `${CLAUDE}/{model}:streamRawPredict`,
+      whole: `${CLAUDE_MODELS}/{model}:rawPredict`,
+      stream: `${CLAUDE_MODELS}/{model}:streamRawPredict`,
       count: {
-        path: `${CLAUDE}/count-tokens:rawPredict`,
+        path: `${CLAUDE_MODELS}/count-tokens:rawPredict`,
         wrap: "vertex",
         // anthropics/claude-code#12429
         refusedBetas: ["web-search-2025-03-05"],
@@ -73,6 +73,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       },
       errors: "google",
       capabilities: { mediaUrls: false },
+      modelRules: CLAUDE,
     }],
   },
   {
@@ -98,6 +99,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       auth: GOOGLE,
       edits: MESSAGES_HEADERS,
       errors: "google",
+      modelRules: CLAUDE,
     }],
   },
 ];

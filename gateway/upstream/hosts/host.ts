@@ -70,6 +70,23 @@ interface HostEmbeddings {
   readonly form: EmbeddingForm | "bedrock";
 }
 
+/**
+ * What is special about the tools of a request: reasoning was asked for beside them, or left to the
+ * model, or one of them is a search of the web.
+ */
+export type ToolUse =
+  | "reasoning asked"
+  | "reasoning left to the model"
+  | "web search";
+
+/** The dialect in which a model takes such tools, where it does not take them in every one. */
+export interface PreferredDialect {
+  /** Preferred where the vendor supports it and nothing else decides. */
+  readonly dialect: DialectName;
+  /** The requests that it is spoken for. */
+  readonly when: readonly ToolUse[];
+}
+
 /** What the models of a host with certain names have in common. */
 export interface ModelRule {
   /** Upstream names; `*` matches any text, and case does not matter. */
@@ -78,6 +95,8 @@ export interface ModelRule {
   readonly capabilities?: Partial<Capabilities>;
   /** Keys that these models refuse beside those that the host refuses. */
   readonly refuses?: readonly string[];
+  /** Absent: every dialect takes all tools. Ignored if a candidate names its dialect. */
+  readonly preferred?: PreferredDialect;
 }
 
 export interface HostDialect extends HostPaths {

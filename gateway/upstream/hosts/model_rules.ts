@@ -8,11 +8,19 @@ import type {
 } from "../../../translate/model/capabilities.ts";
 import type { HostDialect, ModelRule } from "./host.ts";
 
-/** The dialect with the first rule for the model applied. */
-export function forModel(dialect: HostDialect, model: string): HostDialect {
-  const rule = dialect.modelRules?.find(({ models }) =>
+/** The first rule for the model. */
+export function ruleFor(
+  { modelRules }: HostDialect,
+  model: string,
+): ModelRule | undefined {
+  return modelRules?.find(({ models }) =>
     models.some((pattern) => matches(pattern, model))
   );
+}
+
+/** The dialect with the first rule for the model applied. */
+export function forModel(dialect: HostDialect, model: string): HostDialect {
+  const rule = ruleFor(dialect, model);
   if (rule === undefined) return dialect;
   const refuses = [...dialect.edits?.refuses ?? [], ...rule.refuses ?? []];
   return {
@@ -51,14 +59,17 @@ const CLAUDE_WITHOUT_CACHE: ModelRule = {
   capabilities: { cacheMarks: "none", defaultMaxTokens: 4096 },
 };
 
-/** Claude on Bedrock in the messages format. */
-export const BEDROCK_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE];
+/** Claude with adaptive thinking, which rejects sampling parameters and a prefilled reply. */
+export const ADAPTIVE_CLAUDE: Partial<Capabilities> = {
+  sampling: "none",
+  reasoning: "adaptive",
+  thinkingKinds: "adaptive",
+  prefill: false,
+  efforts: ["low", "medium", "high", "xhigh", "max"],
+};
 
-/**
- * Claude by `InvokeModel`, which checks requests against a schema of its own that lacks newer
- * fields for the newest models (vercel/ai `amazon-bedrock-anthropic-model-support.ts`, 2026-11-22).
- */
-export const INVOKED_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE, {
+/** Claude from Opus 4.7 on (anomalyco/opencode#22863). */
+const NEWEST_CLAUDE: ModelRule = {
   models: [
     "*claude-opus-4-7*",
     "*claude-opus-4-8*",
@@ -66,8 +77,43 @@ export const INVOKED_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE, {
     "*claude-sonnet-5*",
     "*claude-fable-5*",
   ],
-  capabilities: { structuredOutput: false },
-}];
+  capabilities: ADAPTIVE_CLAUDE,
+};
+
+/** Claude with a budget of reasoning alone (docker/docker-agent#3381, diegosouzapw/OmniRoute#4713). */
+const BUDGET_CLAUDE: ModelRule = {
+  models: [
+    "*claude-3-7*",
+    "*claude-sonnet-4-20*",
+    "*claude-opus-4-20*",
+    "*claude-opus-4-1*",
+    "*claude-sonnet-4-5*",
+    "*claude-haiku-4-5*",
+  ],
+  capabilities: { thinkingKinds: "budget" },
+  refuses: ["output_config.effort"],
+};
+
+/** Claude in the messages format. */
+export const CLAUDE: readonly ModelRule[] = [
+  NEWEST_CLAUDE,
+  BUDGET_CLAUDE,
+];
+
+/** Claude on Bedrock in the messages format. */
+export const BEDROCK_CLAUDE: readonly ModelRule[] = [
+  CLAUDE_WITHOUT_CACHE,
+  ...CLAUDE,
+];
+
+/**
+ * Claude by `InvokeModel`, which checks requests against a schema of its own that lacks newer
+ * fields for the newest models (vercel/ai `amazon-bedrock-anthropic-model-support.ts`, 2026-11-22).
+ */
+export const INVOKED_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE, {
+  ...NEWEST_CLAUDE,
+  capabilities: { ...ADAPTIVE_CLAUDE, structuredOutput: false },
+}, BUDGET_CLAUDE];
 
 /**
  * Models in the Converse format. Those that are not listed refuse marks of what to cache, and have
@@ -79,6 +125,11 @@ export const CONVERSE_MODELS: readonly ModelRule[] = [
     capabilities: { ...CLAUDE_WITHOUT_CACHE.capabilities, alwaysCapped: true },
   },
   {
+    // "temperature is deprecated for this model" (tinovyatkin/amazon-bedrock-copilot-chat#546).
+    models: NEWEST_CLAUDE.models,
+    capabilities: { cacheMarks: "all", alwaysCapped: true, sampling: "none" },
+  },
+  {
     models: ["*anthropic.claude*"],
     capabilities: { cacheMarks: "all", alwaysCapped: true },
   },
@@ -87,11 +138,42 @@ export const CONVERSE_MODELS: readonly ModelRule[] = [
 ];
 
 /**
- * The models that take marks of what to cache, and settings for their cache (type declarations of
- * openai 7.57.0, 2026-11-13).
+ * OpenAI's reasoning models: they reject sampling parameters and take the output limit in its newer
+ * field.
+ */
+export const REASONING_GPT: Partial<Capabilities> = {
+  maxTokensField: "max_completion_tokens",
+  sampling: "none",
+  penalties: false,
+  maxStops: 0,
+  reasoning: "effort",
+  reasoningOff: true,
+  verbosity: true,
+};
+
+/**
+ * OpenAI's models. The newest take marks of what to cache, and settings for their cache (type
+ * declarations of openai 7.57.0, 2026-11-13), and no tools in the chat format unless their reasoning
+ * is off (BerriAI/litellm#34569); those before them take no effort beside tools there
+ * (openai/openai-openapi#541).
  */
 export const GPT: readonly ModelRule[] = [
-  { models: ["gpt-5.6*", "gpt-6*"], capabilities: { cacheMarks: "prompt" } },
+  {
+    models: ["gpt-5.6*", "gpt-6*"],
+    capabilities: {
+      ...REASONING_GPT,
+      efforts: ["low", "medium", "high", "xhigh"],
+      cacheMarks: "prompt",
+    },
+    preferred: {
+      dialect: "responses",
+      when: ["reasoning asked", "reasoning left to the model"],
+    },
+  },
+  {
+    models: ["gpt-5.4*", "gpt-5.5*"],
+    preferred: { dialect: "responses", when: ["reasoning asked"] },
+  },
 ];
 
 const NO_STOPS: ModelRule = {
@@ -132,6 +214,8 @@ export const GROK: readonly ModelRule[] = [
   ),
   {
     ...NO_STOPS,
+    // BerriAI/litellm#16265
+    refuses: [...NO_STOPS.refuses ?? [], "reasoning_effort"],
     models: [
       "*grok-4*",
       "*grok-code*",
@@ -145,11 +229,17 @@ export const GROK: readonly ModelRule[] = [
 /** Models with open weights, wherever they are served in the chat format. */
 export const OPEN_WEIGHTS: readonly ModelRule[] = [
   {
+    // It reads text alone (huggingface.co/openai/gpt-oss-120b).
     models: ["*gpt-oss*"],
-    capabilities: { reasoning: "effort", efforts: ["low", "medium", "high"] },
+    capabilities: {
+      reasoning: "effort",
+      efforts: ["low", "medium", "high"],
+      images: false,
+    },
   },
   {
-    // "Unexpected role 'user' after role 'tool'" (mistralai/mistral-common#169).
+    // "Unexpected role 'user' after role 'tool'" (mistralai/mistral-common#169), and ids of nine
+    // letters (anomalyco/opencode#1680).
     models: [
       "*mistral*",
       "*ministral*",
@@ -160,7 +250,7 @@ export const OPEN_WEIGHTS: readonly ModelRule[] = [
       "*pixtral*",
       "*voxtral*",
     ],
-    capabilities: { userAfterTool: false },
+    capabilities: { userAfterTool: false, callIdForm: "alnum9" },
   },
 ];
 
@@ -175,6 +265,18 @@ export const FIREWORKS_MODELS: readonly ModelRule[] = [{
   ],
   capabilities: { reasoning: "effort" },
 }];
+
+/** DeepSeek at its maker (api-docs.deepseek.com/guides/thinking_mode, 2026-11-28). */
+export const DEEPSEEK: readonly ModelRule[] = [{
+  models: ["deepseek-v4*"],
+  capabilities: { reasoning: "effort", efforts: ["low", "high", "max"] },
+}];
+
+/** GLM at its maker: those that see are named so (TriDefender/zcode-api#26, justrach/codegraff#812). */
+export const GLM: readonly ModelRule[] = [
+  { models: ["glm-*v*", "glm-5.3*"] },
+  { models: ["glm-*"], capabilities: { images: false } },
+];
 
 /** Claude behind OpenRouter (openrouter.ai/docs/features/prompt-caching, 2026-11-28). */
 export const OPENROUTER_MODELS: readonly ModelRule[] = [{

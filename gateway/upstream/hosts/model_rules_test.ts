@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HostDialect, ModelRule } from "./host.ts";
 import { hostOf } from "./hosts.ts";
-import { forModel, GROK } from "./model_rules.ts";
+import { ADAPTIVE_CLAUDE, forModel, GROK } from "./model_rules.ts";
 import { PRESETS } from "./presets.ts";
 
 const DIALECT: HostDialect = {
@@ -90,9 +90,21 @@ Deno.test("the rules of each host are for the models that they name", async (t) 
       [converse, "us.meta.llama3-3-70b-instruct-v1:0", {
         toolChoiceRequired: false,
       }],
-      [invoke, "us.anthropic.claude-opus-4-8", { structuredOutput: false }],
+      [converse, "us.anthropic.claude-sonnet-5-v1:0", {
+        ...all,
+        sampling: "none",
+      }],
+      [invoke, "us.anthropic.claude-opus-4-8", {
+        ...ADAPTIVE_CLAUDE,
+        structuredOutput: false,
+      }],
       [invoke, "anthropic.claude-opus-4-6-v1", {}],
-      [dialectOf("bedrock_messages"), "anthropic.claude-opus-4-8", {}],
+      [
+        dialectOf("bedrock_messages"),
+        "anthropic.claude-opus-4-8",
+        ADAPTIVE_CLAUDE,
+      ],
+      [dialectOf("vendora"), "claude-opus-4-6", {}],
     ];
   for (const [dialect, model, expected] of rows) {
     await t.step(`${dialect?.dialect} ${model}`, () => {

@@ -9,8 +9,10 @@ import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { ModelRule } from "./host.ts";
 import {
   CEREBRAS_MODELS,
+  DEEPSEEK,
   FIREWORKS_MODELS,
   GEMINI_CHAT,
+  GLM,
   GROK,
   OLDER_GEMINI,
   OPENROUTER_MODELS,
@@ -58,8 +60,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   cerebras: {
     base: "https://api.cerebras.ai/v1",
     // Any of these is refused (pydantic-ai `providers/cerebras.py`).
-    // It refuses reasoning in messages (vercel/ai#15416).
+    // It refuses reasoning in messages (vercel/ai#15416), a form of the reply beside tools
+    // (BerriAI/litellm#31445), and strict tools beside others (RooCodeInc/Roo-Code#10334).
     capabilities: {
+      formatBesideTools: false,
+      strictTools: false,
       penalties: false,
       takesReasoning: false,
       proofFields: "none",
@@ -77,9 +82,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   crusoe: { capabilities: OPEN_MODELS },
   deepseek: {
     base: "https://api.deepseek.com/v1",
-    // Its reasoning models refuse a required call, and want their reasoning back after calls. A
-    // schema is refused ("This response_format type is unavailable now").
+    // Its reasoning models refuse a required call, and want their reasoning back once there are
+    // calls, in each turn of the assistant (openclaw/openclaw#73417). A schema is refused ("This
+    // response_format type is unavailable now"), and so are pictures (rikkahub/rikkahub#1433).
     capabilities: {
+      images: false,
       replayReasoning: true,
       reasoningBesideCalls: true,
       toolChoiceRequired: false,
@@ -87,6 +94,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       files: false,
       strictTools: false,
     },
+    modelRules: DEEPSEEK,
     edits: OLDER_LIMIT,
   },
   fireworks: {
@@ -98,14 +106,33 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   google: {
     base: "https://generativelanguage.googleapis.com/v1beta/openai",
     billsCancelled: true,
-    capabilities: GEMINI_CHAT,
+    // Fields that it does not know are refused (liliMozi/openhanako#394, ed-donner/agents#45,
+    // MinLL/SkyrimNet-GamePlugin#77).
+    capabilities: { ...GEMINI_CHAT, penalties: false },
+    edits: {
+      refuses: [
+        "store",
+        "metadata",
+        "frequency_penalty",
+        "presence_penalty",
+        "top_k",
+        "prompt_cache_key",
+        "prompt_cache_options",
+      ],
+    },
     modelRules: OLDER_GEMINI,
   },
   groq: {
     base: "https://api.groq.com/openai/v1",
     billsCancelled: true,
-    // Earlier reasoning has another name there, and its service tiers are its own.
-    capabilities: { takesReasoning: false, proofFields: "none", files: false },
+    // Earlier reasoning has another name there, and its service tiers are its own. A form of the
+    // reply beside tools is refused (vercel/ai#16540).
+    capabilities: {
+      formatBesideTools: false,
+      takesReasoning: false,
+      proofFields: "none",
+      files: false,
+    },
     edits: { refuses: ["service_tier", "top_k"] },
   },
   huggingface: {
@@ -140,7 +167,18 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       remove: ["stream_options"],
       rename: { ...OLDER_LIMIT.rename, seed: "random_seed" },
       replace: { tool_choice: { required: "any" } },
-      refuses: ["service_tier", "logprobs", "top_logprobs", "user", "store"],
+      refuses: [
+        "service_tier",
+        "logprobs",
+        "top_logprobs",
+        "logit_bias",
+        "user",
+        "safety_identifier",
+        "store",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "verbosity",
+      ],
     },
   },
   ollama: {
@@ -192,5 +230,6 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     // `tool_choice` is `auto` only, and a schema is not known
     // (docs.z.ai/api-reference/llm/chat-completion).
     capabilities: { toolChoiceRequired: false, structuredOutput: false },
+    modelRules: GLM,
   },
 };

@@ -19,6 +19,7 @@ type Inner =
   | "userAfterTool"
   | "developerRole"
   | "cacheWord"
+  | "thinkingKinds"
   | "callIdForm"
   | "cachedBesidePrompt"
   | "promptCaching"
@@ -108,6 +109,10 @@ const LINES: Readonly<Record<Shown, Line>> = {
     "Replies bound to a JSON schema",
     (all) => yes(all.structuredOutput),
   ],
+  formatBesideTools: [
+    "Replies bound to JSON beside tools",
+    (all) => yes(all.formatBesideTools),
+  ],
   jsonObject: [
     "Replies bound to JSON without a schema",
     (all) => yes(all.jsonObject),
@@ -141,6 +146,7 @@ const LINES: Readonly<Record<Shown, Line>> = {
   ],
   mediaUrls: ["Images and documents by URL", (all) => yes(all.mediaUrls)],
   files: ["Files", (all) => yes(all.files)],
+  images: ["Pictures", (all) => yes(all.images)],
   systemAnywhere: [
     "System turns inside the conversation",
     (all) => yes(all.systemAnywhere),

@@ -127,6 +127,7 @@ const CHAT: LoopingClient = {
   folded(frames) {
     const texts: { [key: string]: string } = {};
     const details: JsonObject[] = [];
+    const parts: JsonObject[] = [];
     const calls: { [key: string]: unknown }[] = [];
     for (const { choices } of frames) {
       const delta = objectOr(objectOr(arrayOr(choices)[0])["delta"]);
@@ -135,6 +136,7 @@ const CHAT: LoopingClient = {
           texts[key] = `${texts[key] ?? ""}${delta[key]}`;
         }
       }
+      parts.push(...list(delta["content"]));
       details.push(...list(delta["reasoning_details"]));
       for (const { index, ...more } of list(delta["tool_calls"])) {
         const known = calls[Number(index)];
@@ -155,6 +157,7 @@ const CHAT: LoopingClient = {
     const message = {
       role: "assistant",
       ...texts,
+      ...(parts.length === 0 ? {} : { content: parts }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     };

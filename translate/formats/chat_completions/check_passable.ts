@@ -5,7 +5,13 @@
  */
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
-import { isObject } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
+import type { Capabilities } from "../../model/capabilities.ts";
 import { check, list } from "../../model/schema.ts";
 import { ROLES } from "./wire.ts";
 
@@ -53,6 +59,12 @@ const passable = z.looseObject({
 export function checkPassable(body: unknown): void {
   refuseSystem(body);
   check(passable, body);
+}
+
+/** Whether the request can pass through: its host takes its schema beside its tools. */
+export function isPassable(body: JsonObject, can: Capabilities): boolean {
+  return can.formatBesideTools || arrayOr(body["tools"]).length === 0 ||
+    objectOr(body["response_format"])["type"] !== "json_schema";
 }
 
 /**

@@ -73,7 +73,7 @@ function cleanMessages(
     return withCallIds(tagged ?? clean ?? message, can);
   });
   const isSame = cleaned.every((message, n) => message === messages[n]);
-  return withHostTurns(body, isSame ? messages : cleaned, can);
+  return withHostTurns(body, isSame ? messages : cleaned, can, dropped);
 }
 
 function cleanMessage(
@@ -137,8 +137,8 @@ function cleanMessage(
     (!can.takesReasoning || (marked && !can.replayReasoning));
   if (withThoughts) put("reasoning_content", undefined);
   if (withThoughts && !marked) dropped.add(REASONING);
-  const wantsThoughts = can.reasoningBesideCalls && Array.isArray(calls) &&
-    calls.length > 0 && textIn(copy["reasoning_content"]) === undefined;
+  const wantsThoughts = can.reasoningBesideCalls &&
+    textIn(copy["reasoning_content"]) === undefined;
   if (wantsThoughts) {
     put("reasoning_content", textIn(message["reasoning"]) ?? "");
   }

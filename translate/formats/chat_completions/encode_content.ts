@@ -7,6 +7,7 @@ import type { JsonObject } from "../../bytes/json.ts";
 import {
   DEFAULT_FILENAME,
   documentText,
+  dropMedia,
   encodeAddress,
   markField,
 } from "../../families/chat/content.ts";
@@ -18,6 +19,10 @@ import type {
   TextPart,
 } from "../../model/request.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
+
+/** What is in the place of a picture where the model takes none. */
+export const NO_PICTURE =
+  "[A picture was here. This model does not take pictures.]";
 
 /** A neutral part that the content of a message can hold. */
 export type ContentSource =
@@ -61,6 +66,10 @@ function encodePart(
         ? []
         : [{ ...textPart(part.text), ...markField(part, can) }];
     case "image":
+      if (!can.images) {
+        dropMedia(part, dropped);
+        return [textPart(NO_PICTURE)];
+      }
       return [{
         type: "image_url",
         image_url: {

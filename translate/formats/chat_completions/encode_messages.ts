@@ -27,6 +27,7 @@ import {
   contentOf,
   type ContentSource,
   encodeParts,
+  NO_PICTURE,
   textPart,
 } from "./encode_content.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
@@ -149,7 +150,11 @@ function encodeResult(
   const texts: string[] = [];
   const others: ContentSource[] = [];
   for (const part of result.content) {
-    const text = part.type === "text"
+    const isLost = part.type === "image" && !can.images;
+    if (isLost) dropMedia(part, dropped);
+    const text = isLost
+      ? NO_PICTURE
+      : part.type === "text"
       ? part.text
       : part.type === "document"
       ? documentText(part)
@@ -266,10 +271,9 @@ function encodeAssistant(
       : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined
       ? null
       : "",
-    reasoning_content:
-      thought !== "" || (can.reasoningBesideCalls && calls.length > 0)
-        ? thought
-        : undefined,
+    reasoning_content: thought !== "" || can.reasoningBesideCalls
+      ? thought
+      : undefined,
     reasoning_details: details.length === 0 ? undefined : details,
     refusal: refusal === "" ? undefined : refusal,
     ...fields,

@@ -59,8 +59,9 @@ export function encodeTools(
   const tools = encodeList(kept);
   const choiceOf = (choice: ToolChoice): unknown =>
     encodeChoice(choice, freeText, can);
-  const format = request.format;
-  if (format?.type === "schema" && !can.structuredOutput) {
+  const { format } = request;
+  const takesFormat = can.formatBesideTools || tools.length === 0;
+  if (format?.type === "schema" && !(can.structuredOutput && takesFormat)) {
     const taken = new Set(names.map((name) => wireName(name, can)));
     const formatTool = freeName(wireName(schemaName(format), can), taken);
     return {
@@ -75,7 +76,8 @@ export function encodeTools(
       context: { toolNames, formatTool },
     };
   }
-  const responseFormat = format === undefined
+  if (format?.type === "json" && !takesFormat) dropped.field("format");
+  const responseFormat = format === undefined || !takesFormat
     ? undefined
     : encodeFormat(format, can);
   return {
@@ -227,7 +229,7 @@ function addFormatTool(
         description: format.description ??
           "Gives the answer. Call this when the answer is ready.",
         parameters: format.schema,
-        strict: format.strict,
+        strict: can.strictTools ? format.strict : undefined,
       }),
     }],
     tool_choice: alone

@@ -3,13 +3,17 @@
  * the same forms where the request is translated.
  */
 import {
+  arrayOr,
   isObject,
   type JsonDraft,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { wireCallId } from "../../turns/names.ts";
+import { asReminder } from "../../turns/turns.ts";
+import { NO_PICTURE } from "./encode_content.ts";
 import { ANY_OBJECT } from "./encode_tools.ts";
 
 /** The top-level fields that change. What is lost is added to `dropped` by its path. */
@@ -27,9 +31,13 @@ export function hostSettings(
     dropped.add("tool_choice");
   }
   const format = body["response_format"];
-  if (
-    !can.jsonObject && isObject(format) && format["type"] === "json_object"
-  ) fields["response_format"] = ANY_OBJECT;
+  if (isObject(format) && format["type"] === "json_object") {
+    if (!can.jsonObject) fields["response_format"] = ANY_OBJECT;
+    if (!can.formatBesideTools && arrayOr(body["tools"]).length > 0) {
+      fields["response_format"] = undefined;
+      dropped.add("response_format");
+    }
+  }
   if (schemaToWrite(body, can) !== undefined) {
     fields["response_format"] = { type: "json_object" };
     dropped.add("response_format");
@@ -56,11 +64,15 @@ function schemaToWrite(body: JsonObject, can: Capabilities): unknown {
     : undefined;
 }
 
-/** The messages in the roles and the order that the host takes; the same if it takes them. */
+/**
+ * The messages in the roles and the order that the host takes, without what it cannot see; the same
+ * if it takes them.
+ */
 export function withHostTurns(
   body: JsonObject,
   messages: readonly unknown[],
   can: Capabilities,
+  dropped: Set<string>,
 ): readonly unknown[] {
   const schema = schemaToWrite(body, can);
   const named = can.developerRole
@@ -69,12 +81,70 @@ export function withHostTurns(
       isObject(message) && message["role"] === "developer"
         ? { ...message, role: "system" }
         : message);
+  const placed = can.systemAnywhere ? named : withOneSystem(named);
+  const seen = can.images ? placed : withoutPictures(placed, dropped);
   return withBridges(
     schema === undefined
-      ? named
-      : withInstruction(named, schemaInstruction(schema)),
+      ? seen
+      : withInstruction(seen, schemaInstruction(schema)),
     can,
   );
+}
+
+/**
+ * The messages with the instructions at the start as one, and later ones as a user's text; the same
+ * if there are no others.
+ */
+function withOneSystem(messages: readonly unknown[]): readonly unknown[] {
+  const isSystem = (message: unknown): boolean =>
+    objectOr(message)["role"] === "system";
+  if (!messages.slice(1).some(isSystem)) return messages;
+  const other = messages.findIndex((message) => !isSystem(message));
+  const start = other < 0 ? messages : messages.slice(0, other);
+  const [first] = start;
+  return [
+    ...(start.length > 1
+      ? [{
+        ...objectOr(first),
+        content: start.map(textOf).join("\n\n"),
+      }]
+      : start),
+    ...messages.slice(start.length).map((message) =>
+      isSystem(message)
+        ? { role: "user", content: asReminder(textOf(message)) }
+        : message
+    ),
+  ];
+}
+
+/** The text of a message. */
+function textOf(message: unknown): string {
+  const { content } = objectOr(message);
+  return typeof content === "string"
+    ? content
+    : arrayOr(content).map((part) => textIn(objectOr(part)["text"]) ?? "")
+      .join("\n");
+}
+
+/** The messages with a note in the place of each picture. */
+function withoutPictures(
+  messages: readonly unknown[],
+  dropped: Set<string>,
+): readonly unknown[] {
+  return mapChanged(messages, (message) => {
+    const { content } = objectOr(message);
+    if (!Array.isArray(content)) return message;
+    const seen = mapChanged(
+      content,
+      (part) =>
+        objectOr(part)["type"] === "image_url"
+          ? { type: "text", text: NO_PICTURE }
+          : part,
+    );
+    if (seen === content) return message;
+    dropped.add("messages[].content[].image_url");
+    return { ...objectOr(message), content: seen };
+  });
 }
 
 function mapChanged(

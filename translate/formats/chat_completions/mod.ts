@@ -4,7 +4,7 @@
  */
 import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";
-import { checkPassable } from "./check_passable.ts";
+import { checkPassable, isPassable } from "./check_passable.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
@@ -23,6 +23,7 @@ export const chatCompletions: Dialect = {
   lacks: ["code"],
   decodeRequest,
   checkPassable,
+  isPassable,
   billedFields,
   encodeRequest,
   cleanRequest,

@@ -16,6 +16,7 @@ import { isOwnCitation } from "./citations.ts";
 import { isOwnSearch } from "./search_blocks.ts";
 import { carriedValue, withoutCarried } from "../../turns/carried_signature.ts";
 import { isRanCode } from "../../turns/ran_code.ts";
+import { fittedThinking } from "./encode_reasoning.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
 
@@ -28,14 +29,22 @@ const THINKING = "messages[].content[].thinking";
  * signature is the gateway's own mark; removed reasoning without any signature is reported, because
  * it may be the client's.
  */
-export function cleanRequest(body: JsonObject): CleanRequest | undefined {
+export function cleanRequest(
+  body: JsonObject,
+  can: Capabilities,
+): CleanRequest | undefined {
   const conversation = cleanConversation(body);
   const kept = conversation?.fields["messages"] ?? body["messages"];
-  if (!mustNotThink(body, arrayOr(kept))) return conversation;
-  return {
-    fields: { ...conversation?.fields, thinking: { type: "disabled" } },
-    removed: [...conversation?.removed ?? [], "thinking"],
-  };
+  const fitted = fittedThinking(body, can);
+  const removed = [...conversation?.removed ?? [], ...fitted.removed];
+  const fields = { ...conversation?.fields, ...fitted.fields };
+  if (mustNotThink({ ...body, ...fields }, arrayOr(kept))) {
+    return {
+      fields: { ...fields, thinking: { type: "disabled" } },
+      removed: [...removed, "thinking"],
+    };
+  }
+  return Object.keys(fields).length === 0 ? undefined : { fields, removed };
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { cleanRequest } from "./clean_request.ts";
+import { ADAPTIVE, BUDGET } from "./sample_models.ts";
 import {
   assistant,
   messagesOf,
@@ -22,7 +23,7 @@ Deno.test("cleanRequest() changes nothing from this dialect's own upstreams", ()
         }, toolUse("a")),
       ),
     ]
-  ) assert.equal(cleanRequest(body), undefined);
+  ) assert.equal(cleanRequest(body, BUDGET), undefined);
 });
 
 Deno.test("cleanRequest() removes searches that the gateway wrote, and no others", () => {
@@ -86,7 +87,7 @@ Deno.test("cleanRequest() removes only other dialects' signatures and unsigned r
     ],
   };
   const before = structuredClone(body);
-  const cleaned = cleanRequest(body);
+  const cleaned = cleanRequest(body, BUDGET);
   assert.deepEqual(cleaned, {
     fields: messagesOf(kept, {
       role: "assistant",
@@ -123,12 +124,12 @@ Deno.test("cleanRequest() names reasoning without a signature only where the gat
       ...block,
     }));
   const left = [assistant(text("a"))];
-  assert.deepEqual(cleanRequest(turn({ signature: "" })), {
+  assert.deepEqual(cleanRequest(turn({ signature: "" }), BUDGET), {
     fields: { messages: left },
     removed: [],
   });
   for (const block of [{}, { signature: null }]) {
-    assert.deepEqual(cleanRequest(turn(block)), {
+    assert.deepEqual(cleanRequest(turn(block), BUDGET), {
       fields: { messages: left },
       removed: ["messages[].content[].thinking"],
     });
@@ -142,9 +143,51 @@ Deno.test("cleanRequest() gives calls that repeat an id one each, and their resu
       user(toolResult(id, "r"), text("a")),
     ]),
   });
-  assert.equal(cleanRequest(turns("call_0", "functions.f:1")), undefined);
-  assert.deepEqual(cleanRequest(turns("call_0", "b", "call_0")), {
+  assert.equal(
+    cleanRequest(turns("call_0", "functions.f:1"), BUDGET),
+    undefined,
+  );
+  assert.deepEqual(cleanRequest(turns("call_0", "b", "call_0"), BUDGET), {
     fields: turns("call_0", "b", "call_0_1"),
     removed: [],
   });
+});
+
+Deno.test("cleanRequest() replaces the kind of thinking that the model does not take", () => {
+  const budget = { ...BUDGET, thinkingKinds: "budget" } as const;
+  const rows = [
+    ["high", 32_000, { type: "enabled", budget_tokens: 16_384 }],
+    ["low", 32_000, { type: "enabled", budget_tokens: 2_048 }],
+    [undefined, 2_048, { type: "enabled", budget_tokens: 1_024 }],
+    ["high", 1_000, { type: "disabled" }],
+  ] as const;
+  for (const [effort, max_tokens, thinking] of rows) {
+    const body = {
+      max_tokens,
+      thinking: { type: "adaptive" },
+      ...(effort === undefined ? {} : { output_config: { effort } }),
+      messages: [user("x")],
+    };
+    assert.deepEqual(cleanRequest(body, budget), {
+      fields: { thinking },
+      removed: thinking.type === "disabled" ? ["thinking"] : [],
+    });
+    assert.equal(cleanRequest(body, BUDGET), undefined);
+  }
+  const manual = {
+    max_tokens: 32_000,
+    thinking: { type: "enabled", budget_tokens: 20_000 },
+    messages: [user("x")],
+  };
+  assert.equal(cleanRequest(manual, ADAPTIVE), undefined);
+  assert.deepEqual(
+    cleanRequest(manual, { ...ADAPTIVE, thinkingKinds: "adaptive" }),
+    {
+      fields: {
+        thinking: { type: "adaptive" },
+        output_config: { effort: "high" },
+      },
+      removed: ["thinking.budget_tokens"],
+    },
+  );
 });

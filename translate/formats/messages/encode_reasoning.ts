@@ -3,7 +3,7 @@
  * none, depending on the model.
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import type { JsonObject } from "../../bytes/json.ts";
+import { countIn, type JsonObject, objectOr } from "../../bytes/json.ts";
 import {
   type BudgetEfforts,
   effortOf,
@@ -44,6 +44,8 @@ const EFFORT_BUDGETS: Readonly<Record<Effort, number>> = {
   xhigh: 32000,
   max: 32000,
 };
+
+const EFFORTS = Object.keys(EFFORT_BUDGETS) as readonly Effort[];
 
 /** Efforts for models without budgets. */
 const BUDGET_EFFORTS: BudgetEfforts = [
@@ -105,6 +107,52 @@ export function encodeReasoning(
       };
     }
   }
+}
+
+/** A passed request's fields of reasoning as the model takes them. */
+interface FittedThinking {
+  /** The fields that change. */
+  readonly fields: JsonObject;
+  /** The paths of what is lost. */
+  readonly removed: readonly string[];
+}
+
+/** The fields of reasoning of a passed request where the model takes another kind of `thinking`. */
+export function fittedThinking(
+  { thinking, max_tokens: most, output_config: config }: JsonObject,
+  can: Capabilities,
+): FittedThinking {
+  const { type, budget_tokens: budgetTokens, ...rest } = objectOr(thinking);
+  const given = EFFORTS.find((one) => one === objectOr(config)["effort"]);
+  if (type === "adaptive" && can.thinkingKinds === "budget") {
+    const maxTokens = countIn(most) ?? can.defaultMaxTokens;
+    const cap = { maxTokens, given: true, ceiling: maxTokens };
+    const asked = { mode: "on", effort: given ?? "high" } as const;
+    const written = withBudget(asked, can, cap).thinking;
+    return {
+      fields: {
+        thinking: written === undefined
+          ? { type: "disabled" }
+          : { ...rest, ...written },
+      },
+      removed: written === undefined ? ["thinking"] : [],
+    };
+  }
+  if (type === "enabled" && can.thinkingKinds === "adaptive") {
+    const asked = {
+      mode: "on",
+      budgetTokens: countIn(budgetTokens) ?? MIN_BUDGET_TOKENS,
+    } as const;
+    const effort = given ?? withEffort(asked, can).effort;
+    return {
+      fields: {
+        thinking: { ...rest, type: "adaptive" },
+        output_config: { ...objectOr(config), effort },
+      },
+      removed: ["thinking.budget_tokens"],
+    };
+  }
+  return { fields: {}, removed: [] };
 }
 
 function withBudget(

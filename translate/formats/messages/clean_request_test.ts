@@ -37,10 +37,14 @@ Deno.test("cleanRequest() removes searches that the gateway wrote, and no others
       messagesOf(
         assistant(...search("srvtoolu_gateway_a"), ...vendor, text("x")),
       ),
+      BUDGET,
     ),
     { fields: messagesOf(assistant(...vendor, text("x"))), removed: [] },
   );
-  assert.equal(cleanRequest(messagesOf(assistant(...vendor))), undefined);
+  assert.equal(
+    cleanRequest(messagesOf(assistant(...vendor)), BUDGET),
+    undefined,
+  );
 });
 
 Deno.test("cleanRequest() removes only other dialects' signatures and unsigned reasoning", () => {

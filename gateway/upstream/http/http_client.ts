@@ -86,6 +86,7 @@ export function upstreamClient(
 ): UpstreamClient {
   const { way: defaultWay = () => DIRECT } = options;
   const agents = new Map<string, Agent>();
+  let isClosed = false;
   const agentFor = (way: Way): Agent => {
     const present = agents.get(way.id);
     if (present !== undefined) return present;
@@ -95,6 +96,8 @@ export function upstreamClient(
     }
     const agent = dialingAgent(KEEP_ALIVE_MS, { ...options, way });
     agents.set(way.id, agent);
+    // Its calls fail, as those of the others.
+    if (isClosed) void agent.destroy();
     return agent;
   };
   return {
@@ -117,6 +120,7 @@ export function upstreamClient(
       return { open, busy };
     },
     async close() {
+      isClosed = true;
       await Promise.all([...agents.values()].map((agent) => agent.destroy()));
     },
   };

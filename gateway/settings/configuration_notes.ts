@@ -39,10 +39,13 @@ export function vendorNotes(
   ];
 }
 
-/** The proxy of each vendor, if there is a proxy. */
+/** The proxy of each vendor, if there is any proxy. */
 function proxyNotes(
   { vendors, way }: Pick<Config, "vendors" | "way">,
 ): readonly string[] {
+  const ways = [way, ...Object.values(vendors).flatMap((one) => one.way ?? [])];
+  const isDirect = ways.every(({ proxies }) => proxies.length === 0);
+  if (isDirect || Object.keys(vendors).length === 0) return [];
   const byProxy = Map.groupBy(
     Object.entries(vendors),
     ([, { baseUrl, way: own = way }]) => {
@@ -50,7 +53,6 @@ function proxyNotes(
       return own.proxyTo(destination, isTls)?.name;
     },
   );
-  if ([...byProxy.keys()].every((proxy) => proxy === undefined)) return [];
   return [
     `Reached ${
       [...byProxy].map(([proxy, group]) =>

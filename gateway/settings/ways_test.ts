@@ -167,6 +167,19 @@ Deno.test("the start names the proxy of each vendor, and files that are of no us
     "GATEWAY_CONFIG: vendors.host.tls.cert: the certificate in expired.pem expired on 2021-01-01",
   ]);
   assert.deepEqual(vendorNotes(read({}, { proxy: "none" })), []);
+  assert.deepEqual(
+    vendorNotes(read({ HTTPS_PROXY: "p.test", NO_PROXY: "*" })),
+    [
+      "Reached directly: vendora, host",
+    ],
+  );
+  assert.deepEqual(
+    vendorNotes(readConfig({
+      env: { HTTPS_PROXY: "p.test" },
+      readFile: () => "",
+    })),
+    [],
+  );
 });
 
 Deno.test("the settings in force have a proxy without its user", () => {

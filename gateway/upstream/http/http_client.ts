@@ -90,6 +90,7 @@ export function upstreamClient(
   const certificateEnds = new CertificateEnds();
   const { way: defaultWay = () => DIRECT } = options;
   const agents = new Map<string, Agent>();
+  let isClosed = false;
   const agentFor = (way: Way): Agent => {
     const present = agents.get(way.id);
     if (present !== undefined) return present;
@@ -103,6 +104,8 @@ export function upstreamClient(
       ends: certificateEnds,
     });
     agents.set(way.id, agent);
+    // Its calls fail, as those of the others.
+    if (isClosed) void agent.destroy();
     return agent;
   };
   return {
@@ -126,6 +129,7 @@ export function upstreamClient(
       return { open, busy };
     },
     async close() {
+      isClosed = true;
       await Promise.all([...agents.values()].map((agent) => agent.destroy()));
     },
   };

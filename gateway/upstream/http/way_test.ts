@@ -298,6 +298,16 @@ Deno.test("a client certificate, a least version and an own authority count, als
   }
 });
 
+Deno.test("a client that was closed makes no call, by a new way neither", async () => {
+  await using server = serveLoopback(() => new Response("served"));
+  const client = upstreamClient(LIMITS, gatewayTimers());
+  await client.close();
+  await assert.rejects(
+    clientFetch(client)(`http://127.0.0.1:${server.addr.port}/`),
+    /the connection to the upstream broke/,
+  );
+});
+
 Deno.test("readProxy() reads an address with or without a scheme, and no other kind of proxy", () => {
   assert.deepEqual(readProxy("proxy.test:3128"), {
     hostname: "proxy.test",

@@ -34,6 +34,8 @@ export interface DecodeContext {
   readonly isTranslated?: boolean;
   /** True where a translated request asks for the probabilities of the reply's tokens. */
   readonly wantsProbabilities?: boolean;
+  /** True where a translated request asks for a search of the web, which the client reads. */
+  readonly wantsSearch?: boolean;
   /** The client's stop strings, where the translated request lacks some; absent: it has them all. */
   readonly stops?: readonly string[];
 }

@@ -17,6 +17,7 @@ import type { DecodeContext, Dialect, UpstreamDialect } from "./dialect.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import type { TopLevel } from "./bytes/json_splice.ts";
 import type { GenerationRequest } from "./model/request.ts";
+import { asksForSearch } from "./turns/web_search.ts";
 import { missingStops } from "./turns/stop_texts.ts";
 import { withoutSignedReasoning } from "./turns/turns.ts";
 import { atOnce, type Steps } from "./steps.ts";
@@ -162,6 +163,7 @@ export function* unwrittenRequest(
         ...(isSame ? { isTranslated: true } : {}),
         ...(request.logprobs === undefined ? {} : { wantsProbabilities: true }),
         ...(stops === undefined ? {} : { stops }),
+        ...(asksForSearch(request) ? { wantsSearch: true } : {}),
       }, can),
       passedThrough: false,
     };

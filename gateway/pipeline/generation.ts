@@ -2,6 +2,7 @@
  * The operation of generating: a client's request in any format, written for each candidate in its
  * own, and the reply in the client's.
  */
+import { asksForSearch } from "../../translate/turns/web_search.ts";
 import type { ApiError } from "../../translate/model/error.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type {
@@ -127,9 +128,7 @@ function outputCap(request: GenerationRequest, candidate: Candidate): number {
 function toolUse(request: GenerationRequest): ToolUse | undefined {
   const { tools, reasoning } = request;
   if (tools === undefined || tools.length === 0) return undefined;
-  if (tools.some((tool) => tool.type === "opaque" && tool.search)) {
-    return "web search";
-  }
+  if (asksForSearch(request)) return "web search";
   if (reasoning === undefined) return "reasoning left to the model";
   return reasoning.mode === "off" ? undefined : "reasoning asked";
 }

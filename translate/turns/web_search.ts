@@ -3,7 +3,12 @@
  */
 import { invalidField } from "../model/error.ts";
 import type { Capabilities } from "../model/capabilities.ts";
-import type { DialectName, Tool, WebSearch } from "../model/request.ts";
+import type {
+  DialectName,
+  GenerationRequest,
+  Tool,
+  WebSearch,
+} from "../model/request.ts";
 
 /** The formats that write a search of another format as their own. */
 const FORMATS: ReadonlySet<DialectName> = new Set([
@@ -17,6 +22,15 @@ export function searchesWeb(
   { webSearch }: Capabilities,
 ): boolean {
   return webSearch && FORMATS.has(format);
+}
+
+/** Whether one of a request's tools is a search of the web that other formats may have. */
+export function asksForSearch(
+  { tools }: Pick<GenerationRequest, "tools">,
+): boolean {
+  return tools?.some((tool) =>
+    tool.type === "opaque" && tool.search !== undefined
+  ) === true;
 }
 
 /** The search that a tool of another format is for the model; undefined where it is none. */

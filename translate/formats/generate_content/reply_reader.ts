@@ -359,7 +359,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
     countSearches(candidate);
     // Before the parts: one that is no text closes the text that the sources are of.
     grounding = groundingOf(candidate, grounding);
-    search = (grounding && searchOf(grounding)) ?? search;
+    if (context.wantsSearch === true && grounding !== undefined) {
+      search = searchOf(grounding) ?? search;
+    }
     parts = arrayOr(objectOr(candidate["content"])["parts"]);
     partAt = 0;
     for (const part of parts) {

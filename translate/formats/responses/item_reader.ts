@@ -304,7 +304,7 @@ export function itemReader(
   let searches: ReplyEvent[] = [];
   const searched = new Set<ItemState>();
   const search = (item: ItemState, raw: JsonObject): void => {
-    const event = searchOf(raw);
+    const event = context.wantsSearch === true ? searchOf(raw) : undefined;
     if (event === undefined || searched.has(item)) return;
     searched.add(item);
     sink.begin();

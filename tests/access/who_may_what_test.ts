@@ -11,6 +11,7 @@ import {
   startConsole,
   visit,
 } from "../support/console/visitor.ts";
+import { endReply } from "../support/end_reply.ts";
 
 type Who = CredentialKind | "none" | `operator ${OperatorScope}`;
 
@@ -248,7 +249,7 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
           : route.method === "POST"
           ? await visitor.post(path.replace("some_id", id))
           : await visitor.get(path);
-        await reply.body?.cancel();
+        await endReply(reply);
         assertChallenge(reply);
         assert.equal(
           isOpen(reply.status) ||
@@ -303,7 +304,7 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
       },
       ...(method === "POST" ? { body: "{}" } : {}),
     });
-    await reply.body?.cancel();
+    await endReply(reply);
     assertChallenge(reply);
     return reply.status;
   }
@@ -335,7 +336,7 @@ Deno.test("a path without a route, another method and a web socket are refused w
   ];
   for (const [method, path, status] of rows) {
     const reply = await fetch(`${gateway.url}${path}`, { method });
-    await reply.body?.cancel();
+    await endReply(reply);
     assert.equal(reply.status, status);
     assertChallenge(reply);
   }
@@ -349,7 +350,7 @@ Deno.test("without a session only sign-in, the style and the script answer 200",
     const reply = await fetch(`${gateway.url}${path}`, {
       redirect: "manual",
     });
-    await reply.body?.cancel();
+    await endReply(reply);
     if (reply.status === 200) open.push(path);
   }
   assert.deepEqual(open.toSorted(), [
@@ -363,7 +364,7 @@ Deno.test("without a session only sign-in, the style and the script answer 200",
     )
   ) {
     const reply = await fetch(`${gateway.url}${asset}`);
-    await reply.body?.cancel();
+    await endReply(reply);
     assert.equal(reply.status, 200, asset);
   }
   for (
@@ -374,7 +375,7 @@ Deno.test("without a session only sign-in, the style and the script answer 200",
     ]
   ) {
     const reply = await fetch(`${gateway.url}${path}`);
-    await reply.body?.cancel();
+    await endReply(reply);
     assert.ok(
       reply.status === 404 || reply.status === 401,
       `${path}: ${reply.status}`,

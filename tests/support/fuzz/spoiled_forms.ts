@@ -12,6 +12,7 @@ import {
 } from "../console/visitor.ts";
 import { diceOf, pick } from "./spoil.ts";
 import type { Defect } from "./spoiled_requests.ts";
+import { endReply } from "../end_reply.ts";
 
 const MARKUP = "<script>zz</script>";
 /** Values of all kinds of fields, right and wrong. */
@@ -152,9 +153,8 @@ async function formsOf(
       : "acme";
     const reply = await visitor.get(route.path.replace(/:\w+/, id));
     const type = reply.headers.get("content-type") ?? "";
-    // A live list never ends.
     if (reply.status !== 200 || !type.startsWith("text/html")) {
-      await reply.body?.cancel();
+      await endReply(reply);
     } else forms.push(...formsIn(await reply.text()));
   }
   const others = forms.filter(({ path }) => !ENDING.test(path));

@@ -44,12 +44,16 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
   const key = `sk-${crypto.randomUUID().replaceAll("-", "")}`;
   const data = await Deno.makeTempDir({ prefix: "conformance-" });
   // One vendor has two dialects, and by default uses the client's own: these models use one of them
-  // for all clients.
+  // for all clients. Nothing is known of an upstream model of that name, so it takes every setting.
   const models = Object.fromEntries(
     ["responses", "chat_completions"].map((dialect) => [
       `conformance-${dialect}`,
       {
-        candidates: [{ vendor: "vendorb", upstream_model: "gpt-5.5", dialect }],
+        candidates: [{
+          vendor: "vendorb",
+          upstream_model: "conformance",
+          dialect,
+        }],
         // A model without a price is not offered.
         free: true,
       },

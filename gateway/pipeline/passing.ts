@@ -7,6 +7,7 @@ import {
   type JsonObject,
   parseJson,
 } from "../../translate/bytes/json.ts";
+import { withDoubles } from "../../translate/bytes/exact_json.ts";
 import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
@@ -134,10 +135,14 @@ class Figures {
   }
 
   noteJson(json: JsonObject): void {
-    const tokens = passedUsage(json);
+    const { usage } = json;
+    const read = withDoubles(
+      isObject(usage) ? { ...json, usage: withDoubles(usage) } : json,
+    );
+    const tokens = passedUsage(read);
     if (tokens !== undefined) this.#tokens = tokens;
-    if (this.#reported === undefined || json["usage"] !== undefined) {
-      this.#reported = json;
+    if (this.#reported === undefined || usage !== undefined) {
+      this.#reported = read;
     }
   }
 

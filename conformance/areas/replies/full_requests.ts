@@ -80,11 +80,8 @@ function messages(prompt: string): JsonObject {
       ...CACHED,
     }],
     tool_choice: { type: "auto", disable_parallel_tool_use: true },
-    thinking: {
-      type: "enabled",
-      budget_tokens: 1024,
-      display: "summarized",
-    },
+    // The newest models take this kind alone.
+    thinking: { type: "adaptive", display: "summarized" },
     top_p: 0.95,
     metadata: { user_id: "u-1" },
     stop_sequences: STOPS,

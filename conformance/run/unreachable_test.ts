@@ -9,14 +9,28 @@ const CERTIFICATES = new URL(
   import.meta.url,
 );
 
-/** A server at a free port that answers every request with 200. */
+/** The port of the discard protocol: nothing listens there, and no free port is it. */
+const UNUSED_PORT = 9;
+
+/** A server at a free port that answers every request with 200; it ends without waiting. */
 function server(
   tls: { cert: string; key: string } | Record<never, never>,
-): Deno.HttpServer<Deno.NetAddr> {
-  return Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {}, ...tls },
-    () => new Response("{}"),
-  );
+): { readonly port: number } & AsyncDisposable {
+  const leaving = new AbortController();
+  const { addr, finished } = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen: () => {},
+    signal: leaving.signal,
+    ...tls,
+  }, () => new Response("{}"));
+  return {
+    port: addr.port,
+    [Symbol.asyncDispose]() {
+      leaving.abort();
+      return finished;
+    },
+  };
 }
 
 /** Judges an address, which must fail with a line that names the cause. */
@@ -35,16 +49,13 @@ async function explained(baseUrl: string, cause: RegExp): Promise<void> {
 }
 
 Deno.test("an address where nothing listens", async () => {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const { port } = listener.addr;
-  listener.close();
-  await explained(`http://127.0.0.1:${port}`, /nothing listens there/);
+  await explained(`http://127.0.0.1:${UNUSED_PORT}`, /nothing listens there/);
 });
 
 Deno.test("an https:// address of a server without TLS", async () => {
   await using plain = server({});
   await explained(
-    `https://127.0.0.1:${plain.addr.port}`,
+    `https://127.0.0.1:${plain.port}`,
     /may need http:\/\//,
   );
 });
@@ -56,7 +67,7 @@ Deno.test("a certificate of an unknown authority, and http:// for https://", asy
     ),
   );
   await using secure = server({ cert: cert ?? "", key: key ?? "" });
-  const address = `127.0.0.1:${secure.addr.port}`;
+  const address = `127.0.0.1:${secure.port}`;
   await explained(`https://${address}`, /certificate .*DENO_CERT=FILE/);
   await explained(`http://${address}`, /may need https:\/\//);
 });

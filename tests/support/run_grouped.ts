@@ -16,9 +16,6 @@ import { parseArgs } from "node:util";
 /** The most files of a group: few enough that groups end at about the same time. */
 const MAX_FILES = 24;
 
-/** Isolates at once: one more than there are cores, because many tests wait for processes. */
-const JOBS = navigator.hardwareConcurrency + 1;
-
 /** The isolates of these files and folders: the paths of each one's test files. */
 function groupsOf(
   paths: readonly string[],
@@ -102,7 +99,6 @@ if (import.meta.main) {
         ...flags,
         ...modules,
       ],
-      env: { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(JOBS) },
     }).spawn().status;
     Deno.exitCode = code;
   } finally {

@@ -1,33 +1,18 @@
 import assert from "node:assert/strict";
-import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import type { Check } from "../suite/check.ts";
 import { fact } from "../suite/finding.ts";
-import { recordOf } from "../suite/recorder.ts";
 import type { Result } from "../run/judge.ts";
 import { causesText } from "./causes.ts";
 
 function exchange(label: string): Exchange {
-  return recordOf({
+  return exchangeOf({
     label,
     scenario: "s",
-    endpoint: "models",
-    via: undefined,
-    request: {
-      client: "fetch",
-      method: "GET",
-      path: "/v1/models",
-      headers: [],
-      body: "",
-    },
-    received: {
-      head: { status: 502, headers: [["content-type", "text/html"]], atMs: 1 },
-      body: new TextEncoder().encode("<html>"),
-      arrivals: [],
-      ending: "complete",
-      endedMs: 2,
-    },
-    redaction: new Redaction(),
+    head: { status: 502, headers: [["content-type", "text/html"]], atMs: 1 },
+    text: "<html>",
+    ending: "complete",
   });
 }
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { Check } from "../suite/check.ts";
-import { Redaction } from "../evidence/redaction.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { recordOf } from "../suite/recorder.ts";
 import { fact, offered, skill } from "../suite/finding.ts";
 import { judge } from "./judge.ts";
 
@@ -56,33 +55,18 @@ Deno.test("judge() does not judge a check whose scenario a cap stopped", () => {
   assert.equal(verdict, "not-run");
 });
 
-/** A request without an answer in time, and the same answered with an empty list. */
-const [SILENT, ANSWERED] = (["timeout", "complete"] as const).map((ending) =>
-  recordOf({
-    label: ending,
-    scenario: "s",
-    endpoint: "models",
-    via: undefined,
-    request: {
-      client: "fetch",
-      method: "GET",
-      path: "/v1/models",
-      headers: [],
-      body: "",
-    },
-    received: {
-      ...(ending === "timeout"
-        ? {}
-        : { head: { status: 200, headers: [], atMs: 1 } }),
-      body: new TextEncoder().encode(ending === "timeout" ? "" : "[]"),
-      arrivals: [],
-      ending,
-      endedMs: 5,
-    },
-    redaction: new Redaction(),
-  })
-);
-assert.ok(SILENT !== undefined && ANSWERED !== undefined);
+/** A request without an answer in time, and one that was answered. */
+const SILENT = exchangeOf({
+  scenario: "s",
+  label: "timeout",
+  ending: "timeout",
+});
+const ANSWERED = exchangeOf({
+  scenario: "s",
+  label: "complete",
+  head: { status: 200, headers: [], atMs: 1 },
+  ending: "complete",
+});
 
 Deno.test("judge() takes a request without an answer as no evidence, except where silence is the fault", () => {
   const records = new Map<string, ScenarioRecord>([

@@ -2,6 +2,7 @@
  * What a call through a configured route is charged for beside tokens: how much its request can
  * cause, and how much its reply reports.
  */
+import { withDoubles } from "../../translate/bytes/exact_json.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
@@ -137,6 +138,16 @@ function usualIn(unit: UnitMeter, { bytes }: PassedBody): number {
     : 1;
 }
 
+/** A number beyond a double's range counts as such, too. */
+function reportedAmount(
+  unit: UnitMeter,
+  reply: JsonObject,
+  path: string,
+): number | undefined {
+  const { value } = withDoubles({ value: valueAt(reply, path) });
+  return amountOf(unit, value);
+}
+
 /** The amounts of a call: those that its reply reports, else those of its request. */
 export function replyAmounts(
   { counts }: Pick<PassedRoute, "counts">,
@@ -149,7 +160,7 @@ export function replyAmounts(
     const unit = name as UnitMeter;
     const used = reply === undefined
       ? undefined
-      : paths.map((path) => amountOf(unit, valueAt(reply, path)))
+      : paths.map((path) => reportedAmount(unit, reply, path))
         .find((amount) => amount !== undefined);
     const most = bound[unit] ?? 0;
     units[unit] = used === undefined

@@ -136,13 +136,12 @@ class Figures {
 
   noteJson(json: JsonObject): void {
     const { usage } = json;
-    const read = withDoubles(
-      isObject(usage) ? { ...json, usage: withDoubles(usage) } : json,
-    );
-    const tokens = passedUsage(read);
+    const tokens = isObject(usage)
+      ? passedUsage({ usage: withDoubles(usage) })
+      : undefined;
     if (tokens !== undefined) this.#tokens = tokens;
     if (this.#reported === undefined || usage !== undefined) {
-      this.#reported = read;
+      this.#reported = json;
     }
   }
 

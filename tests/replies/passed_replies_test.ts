@@ -368,6 +368,9 @@ Deno.test("absurd claims are charged up to what the call can have used, marked a
       [{ second: { reply: ["usage.seconds"] } }, { second: 1_000_000 }, {
         seconds: 1e308,
       }, 86_400],
+      [{ second: { reply: ["usage.of.sound"] } }, { second: 1_000_000 }, {
+        of: { sound: 1e308 },
+      }, 86_400],
     ] as const
   ) {
     await withPassed(
